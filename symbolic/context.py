@@ -1,0 +1,99 @@
+"""Where are we just now: in which trace, in which layer, on which line?
+
+One thread-local record. Everything else that a layer knows, it carries itself.
+"""
+
+from __future__ import annotations
+
+import dis
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from symbolic.errors import Where
+
+if TYPE_CHECKING:
+    from symbolic.layer import AnyLayer
+
+_OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_NUMPY = os.path.dirname(os.path.abspath(sys.modules["numpy"].__file__ or "")) + os.sep if "numpy" in sys.modules else _OURS
+
+
+class Facts(Protocol):
+    """Whoever can say what a node's shape, rank or dtype is."""
+
+    def ask(self, node: AnyLayer, what: str) -> Any: ...
+
+
+class Trace(Protocol):
+    """A function's body, being run with layers in the place of arrays."""
+
+    def resolve(self, node: AnyLayer) -> AnyLayer: ...
+    def assign(self, target: AnyLayer, index: Any, value: Any) -> None: ...
+    def replace(self, target: AnyLayer, value: AnyLayer) -> AnyLayer: ...
+    def concrete(self, node: AnyLayer, construct: str) -> Any: ...
+    def weight(self, make: Any, value: Any) -> Any: ...
+    def generator(self) -> Any: ...
+
+
+class _Here(threading.local):
+    trace: Trace | None = None
+    facts: Facts | None = None
+    path: str = ""
+    prefix: str = ""  # of the next layer that is entered: its number or name in a container
+    origin: Where | None = None
+    optimizers: tuple[Any, ...] = ()
+
+
+here = _Here()
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """The nearest frame that is neither ours nor NumPy's."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(_OURS) and not file.startswith(_NUMPY) and not file.startswith("<__array"):
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def source() -> Where:
+    """The layer's path and the line of the user's program that is running."""
+    if here.origin is not None:
+        return here.origin
+    frame = user_frame(sys._getframe(1))
+    if frame is None:
+        return here.path, "", 0
+    return here.path, frame.f_code.co_filename, frame.f_lineno
+
+
+def assigning() -> bool:
+    """Whether the user's program is just executing `x[i] = …`."""
+    frame = user_frame(sys._getframe(1))
+    return frame is not None and dis.opname[frame.f_code.co_code[frame.f_lasti]] == "STORE_SUBSCR"
+
+
+@contextmanager
+def inside(**changes: Any) -> Iterator[None]:
+    """Change some of the record for the length of a block."""
+    before = {name: getattr(here, name) for name in changes}
+    here.__dict__.update(changes)
+    try:
+        yield
+    finally:
+        here.__dict__.update(before)
+
+
+@contextmanager
+def scope(name: str, origin: Where | None = None) -> Iterator[None]:
+    """Enter a layer: its name joins the path; with `origin`, its line stands for all lines within."""
+    name = here.prefix + name
+    path = f"{here.path}/{name}" if here.path else name
+    line = (path, origin[1], origin[2]) if origin is not None else None
+    with inside(path=path, prefix="", origin=line):
+        yield

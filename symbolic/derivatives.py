@@ -1,0 +1,345 @@
+"""What is the derivative of a plain function? `grad`, `value_and_grad` and `vjp` trace it and write its gradient.
+
+A function is traced for its arguments' structure; arrays and floats are inputs of the trace, all else (a count, a
+name, a flag) is compared at each call. Within another trace nothing runs: the gradient joins the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symbolic.captured import MOVING, fingerprint
+from symbolic.context import here, inside, source
+from symbolic.differentiate import gradients, ones_like
+from symbolic.errors import DtypeError, ShapeError, _place, warn
+from symbolic.execution import Executable, Specialization, finite, flat, joined, shaped
+from symbolic.inference import Inference
+from symbolic.layer import AnyLayer, Layer
+from symbolic.leaves import Identity, Literal
+from symbolic.literal import as_layer, delta_spec
+from symbolic.network import native
+from symbolic.ops.families import Mark, Tuple
+from symbolic.ops.operation import Operation, topological
+from symbolic.plan import CAREFUL, build
+from symbolic.spec import Spec, describe, key_of, show, spec_of
+from symbolic.structure import Tree, count, flatten, unflatten
+from symbolic.trace import Tracing, as_output, constant_value, run_body, trace
+
+_TRACES = 64
+_FLOATING = (float, complex, np.floating, np.complexfloating, np.ndarray)
+
+
+def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+    """The gradient of a scalar function, as a function of the same arguments.
+
+    `f` is plain NumPy code, a ufunc or a Layer and returns one real number. The gradient has the shape, the dtype and the structure (tuples, lists,
+    dictionaries, dataclasses) of argument `argnums`; several positions give a tuple. Raises ShapeError if the value
+    is no scalar, DtypeError for an argument of integers or Booleans, TraceError where a traced value would become
+    a plain number.
+
+    >>> import numpy as np
+    >>> grad(lambda x: np.sum(x ** 2))(np.array([1.0, 2.0]))
+    array([2., 4.])
+    >>> grad(grad(np.sin))(0.0)
+    -0.0
+    """
+    return _Derivative(f, argnums, value=False)
+
+
+def value_and_grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+    """The value and the gradient from one pass: see `grad`.
+
+    >>> value_and_grad(lambda x, y: x * y, (0, 1))(3.0, 4.0)
+    (12.0, (4.0, 3.0))
+    """
+    return _Derivative(f, argnums, value=True)
+
+
+def vjp(f: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """The value of `f(*args)`, of any shape, and its pullback: a delta of the value to one gradient for each argument.
+
+    >>> import numpy as np
+    >>> value, pullback = vjp(lambda x: x ** 2, np.array([1.0, 3.0]))
+    >>> pullback(np.array([1.0, 10.0]))
+    (array([ 2., 60.]),)
+    """
+    return _Derivative(f, tuple(range(len(args))), value=True).vjp(args)
+
+
+class _Call:
+    """The arguments of one call: which leaves are traced, which are differentiated, and what stays as it is."""
+
+    def __init__(self, owner: _Derivative, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.tree: Tree
+        leaves, self.tree = flatten((args, kwargs), leaf=lambda value: isinstance(value, Layer))
+        wanted = owner.wanted(args, self.tree)
+        self.leaves = leaves
+        self.traced = [k for k, leaf in enumerate(leaves) if k in wanted or isinstance(leaf, _FLOATING)]
+        self.asked = wanted
+
+    def key(self, names: frozenset[str]) -> Any:
+        traced = set(self.traced)
+        marks = [
+            key_of(native(leaf)) if k in traced else ("static", fingerprint(leaf, names))
+            for k, leaf in enumerate(self.leaves)
+        ]
+        return None if any(mark == ("static", MOVING) for mark in marks) else (self.tree, tuple(marks))
+
+    def rebuilt(self, layers: Sequence[AnyLayer]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments with layers in the place of the traced leaves."""
+        leaves = list(self.leaves)
+        for k, layer in zip(self.traced, layers, strict=True):
+            leaves[k] = layer
+        return unflatten(self.tree, iter(leaves))  # type: ignore[no-any-return]
+
+
+class _Derivative:
+    """A function and the arguments to differentiate it by; its traces are kept here."""
+
+    def __init__(self, f: Callable[..., Any], argnums: int | Sequence[int], value: bool) -> None:
+        if not callable(f):
+            raise DtypeError(f"grad of {f!r}, which is not callable", remedy="give a function or a layer")
+        self.f, self.value = f, value
+        self.single = isinstance(argnums, (int, np.integer))
+        self.argnums = (int(argnums),) if isinstance(argnums, (int, np.integer)) else tuple(argnums)
+        self.table: dict[Any, list[Specialization]] = {}
+        self.told = False
+        self.__wrapped__ = f
+        self.__name__ = f"{'value_and_' if value else ''}grad({self.title})"
+        self.__doc__ = getattr(f, "__doc__", None)
+
+    @property
+    def title(self) -> str:
+        return getattr(self.f, "__name__", None) or type(self.f).__name__
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__}>"
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        """As a method: the gradient by the arguments after `self`."""
+        if instance is None:
+            return self
+        bound: Callable[..., Any] = self.f.__get__(instance, owner)
+        return _Derivative(bound, self.argnums[0] if self.single else self.argnums, self.value)
+
+    # ------------------------------------------------------------------ which leaves
+    def wanted(self, args: tuple[Any, ...], tree: Tree) -> dict[int, int]:
+        """The numbers of the leaves to differentiate by, each with the argument it belongs to."""
+        children = tree[2][0][2]
+        starts = [0]
+        for child in children:
+            starts.append(starts[-1] + count(child))
+        wanted: dict[int, int] = {}
+        for position in self.argnums:
+            if not -len(args) <= position < len(args):
+                raise ShapeError(
+                    f"grad of {self.title} by argument {position}, but it was called with {len(args)} positional arguments",
+                    where=_place(source()),
+                    remedy="pass the argument by position, or change argnums",
+                )
+            p = position % len(args)
+            leaves = flatten(args[p], leaf=lambda value: isinstance(value, Layer))[0]
+            found = [k for k, leaf in enumerate(leaves) if self._differentiable(leaf)]
+            if not found:
+                self._refuse(args[p], p)
+            wanted.update({starts[p] + k: p for k in found})
+        return wanted
+
+    def _differentiable(self, leaf: Any) -> bool:
+        return isinstance(leaf, Layer) or delta_spec(spec_of(native(leaf))) is not None
+
+    def _refuse(self, arg: Any, position: int) -> None:
+        seen = describe(spec_of(arg))
+        raise DtypeError(
+            f"grad of {self.title} by argument {position}, a value of type {seen}, which has no gradient (NoDelta)",
+            where=_place(source()),
+            remedy="pass a float: x.astype(float)",
+        )
+
+    # ------------------------------------------------------------------ calling
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        call = _Call(self, args, kwargs)
+        if here.trace is not None or any(isinstance(leaf, Layer) for leaf in call.leaves):
+            return self._inline(call, args)
+        on = self._specialized(call)
+        executable: Executable = on.cached("grad", lambda: self._program(on, call))
+        values = [*[native(call.leaves[k]) for k in call.traced], *on.values()]
+        results = executable.derivatives(values, 1, len(executable.program.outputs))
+        deltas = {k: like_argument(call.leaves[k], one) for k, one in zip(call.asked, results[1:], strict=True)}
+        return self._answer(results[0], self._structured(call, args, deltas))
+
+    def _answer(self, value: Any, gradient: tuple[Any, ...]) -> Any:
+        found = gradient[0] if self.single else gradient
+        return (value, found) if self.value else found
+
+    def _structured(self, call: _Call, args: tuple[Any, ...], deltas: dict[int, Any]) -> tuple[Any, ...]:
+        """The deltas in the structure of their arguments; `None` in the place of a leaf without one."""
+        every = [deltas.get(k) for k in range(len(call.leaves))]
+        back = unflatten(call.tree, iter(every))[0]
+        return tuple([back[position % len(args)] for position in self.argnums])
+
+    def _specialized(self, call: _Call) -> Specialization:
+        names = frozenset(getattr(getattr(self.f, "__code__", None), "co_names", ()))
+        key = call.key(names)
+        for found in self.table.get(key, ()) if key is not None else ():
+            if found.tracing.fresh():
+                return found
+        on = self._traced(call)
+        if key is not None:
+            while len(self.table) >= _TRACES:
+                self.table.pop(next(iter(self.table)))
+            self.table[key] = [one for one in self.table.get(key, ()) if not one.tracing.moving][-7:] + [on]
+        return on
+
+    def _traced(self, call: _Call) -> Specialization:
+        leaves: list[AnyLayer] = [Identity() for _ in call.traced]
+        facts = Inference(
+            {leaf: spec_of(native(call.leaves[k])) for leaf, k in zip(leaves, call.traced, strict=True)}
+        )
+        with inside(path=""):
+            tracing = trace(lambda: self._run(call, leaves), leaves, facts, twice=not self.told)
+        if tracing.moving and not self.told:
+            self.told = True
+            warn(
+                f"{self.title} differs from run to run, at {tracing.moving}; it is traced anew at each call "
+                "(pass what changes as an argument to avoid that)",
+                stacklevel=5,
+            )
+        if self.told:
+            tracing.moving = tracing.moving or "its body"
+        return Specialization(tracing, facts)
+
+    def _run(self, call: _Call, layers: Sequence[AnyLayer]) -> Any:
+        args, kwargs = call.rebuilt(layers)
+        return run_body(None, self.f, args, kwargs)
+
+    def _program(self, on: Specialization, call: _Call) -> Executable:
+        scalar(on.facts.spec(on.output), self.title)
+        place = {k: n for n, k in enumerate(call.traced)}
+        variables = [on.inputs[place[k]] for k in call.asked]
+        leaves = [*on.inputs, *on.weights]
+        return Executable(build([on.output], on.graded(variables), leaves, on.facts))
+
+    # ------------------------------------------------------------------ within a trace
+    def _inline(self, call: _Call, args: tuple[Any, ...]) -> Any:
+        marks, output = self._marked(call)
+        if here.trace is not None:
+            assert isinstance(here.trace, Tracing)
+            scalar(here.trace.facts.spec(output), self.title)
+        place = {k: n for n, k in enumerate(call.traced)}
+        found = gradients(output, ones_like(output), [marks[place[k]] for k in call.asked])
+        constant = not any(isinstance(leaf, Layer) for leaf in call.leaves) and is_constant(output)
+        deltas: dict[int, Any] = dict(zip(call.asked, found, strict=True))
+        value: Any = output
+        if constant:
+            value = constant_value(output)
+            deltas = {k: like_argument(call.leaves[k], constant_value(one)) for k, one in deltas.items()}
+        return self._answer(value, self._structured(call, args, deltas))
+
+    def _marked(self, call: _Call) -> tuple[list[AnyLayer], AnyLayer]:
+        """The function's value over variables of its own, so that only what depends on them is differentiated."""
+        marks: list[AnyLayer] = [Mark.make((as_layer(call.leaves[k]),)) for k in call.traced]
+        args, kwargs = call.rebuilt(marks)
+        if here.trace is None:
+            return marks, as_output(self.f(*args, **kwargs))
+        return marks, as_layer(as_output(run_body(None, self.f, args, kwargs)))
+
+    # ------------------------------------------------------------------ vjp
+    def vjp(self, args: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        call = _Call(self, args, {})
+        if here.trace is not None or any(isinstance(leaf, Layer) for leaf in call.leaves):
+            return self._inline_vjp(call, args)
+        on = self._specialized(call)
+        place = {k: n for n, k in enumerate(call.traced)}
+        executable = on.taped([place[k] for k in call.asked])
+        program, primal = executable.program, len(on.outputs)
+        values = [native(call.leaves[k]) for k in call.traced]
+        slots = program.slots([*map(_kept, values), *on.values(), *[None] * primal])
+        program.run(slots, 0, program.split)
+        value = shaped(on.output, program.results(slots)[:primal] if primal else [])
+
+        def pullback(delta: Any) -> tuple[Any, ...]:
+            results = _pulled(on, program, slots, delta, self.title)
+            deltas = {k: like_argument(call.leaves[k], one) for k, one in zip(call.asked, results, strict=False)}
+            return self._structured(call, args, deltas)
+
+        return value, pullback
+
+    def _inline_vjp(self, call: _Call, args: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        marks, output = self._marked(call)
+        place = {k: n for n, k in enumerate(call.traced)}
+
+        def pullback(delta: Any) -> tuple[Any, ...]:
+            given = Tuple(*delta) if isinstance(delta, tuple) else as_layer(delta)
+            found = gradients(output, given, [marks[place[k]] for k in call.asked])
+            return self._structured(call, args, dict(zip(call.asked, found, strict=True)))
+
+        value = tuple(flat(output)) if isinstance(output, Tuple) else output
+        return value, pullback
+
+
+def _kept(value: Any) -> Any:
+    return np.array(value) if isinstance(value, np.ndarray) else value
+
+
+def _pulled(on: Specialization, program: Any, slots: list[Any], delta: Any, title: str) -> list[Any]:
+    """The gradients for one delta: plainly, and with care if they are not finite."""
+    from symbolic.network import entries, fitted
+
+    primal = len(on.outputs)
+    deltas = list(entries(delta)) if isinstance(on.output, Tuple) else [delta]
+    first = len(on.inputs) + len(on.weights)
+    ready = list(slots)
+    ready[first : first + primal] = [
+        fitted(one, on.facts.spec(out), slots[k], title)
+        for one, out, k in zip(deltas, on.outputs, program.outputs, strict=False)
+    ]
+    plain = list(ready)
+    with np.errstate(all="ignore"):
+        program.run(plain, program.split, len(program.instructions))
+    results: list[Any] = program.results(plain)[primal:]
+    if finite(results):
+        return results
+    program.run(ready, program.split, len(program.instructions), CAREFUL)
+    return program.results(ready)[primal:]  # type: ignore[no-any-return]
+
+
+def scalar(spec: Any, title: str) -> None:
+    """Refuse a value that is not one real number."""
+    if not isinstance(spec, Spec):
+        raise ShapeError(
+            f"grad of {title}, which returns {describe(spec)}",
+            where=_place(source()),
+            remedy="return one scalar (the loss), or use vjp, which takes a delta for each output",
+        )
+    if spec.shape not in ((), None):
+        raise ShapeError(
+            f"grad of {title}, which returns an array of shape {show(spec.shape)}",
+            where=_place(source()),
+            remedy="return a scalar (np.sum of it), or use vjp with a delta of the output's shape",
+        )
+    if spec.dtype is not None and spec.dtype.kind == "c":
+        raise DtypeError(
+            f"grad of {title}, which returns a complex number",
+            where=_place(source()),
+            remedy="return a real scalar: np.abs, np.real or np.imag of it",
+        )
+
+
+def is_constant(node: AnyLayer) -> bool:
+    return all(isinstance(one, (Operation, Literal)) for one in topological([node]))
+
+
+def like_argument(argument: Any, delta: Any) -> Any:
+    """A delta as the kind of value that its argument is: 0-d arrays stay arrays, Python numbers Python numbers."""
+    if isinstance(argument, np.ndarray):
+        return np.asarray(delta)
+    if isinstance(argument, (float, complex)) and not isinstance(argument, np.generic):
+        return type(argument)(delta)
+    return delta
+
+
+__all__ = ["grad", "value_and_grad", "vjp"]

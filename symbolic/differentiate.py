@@ -1,0 +1,144 @@
+"""What is the gradient of a graph? Another graph, written by the operations' own rules.
+
+A gradient that is asked for is one `Gradient` node. It is written out when the specs of the inputs are known, inner
+ones first, so asking needs no shapes and derivatives of derivatives need nothing special.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from symbolic.context import inside
+from symbolic.errors import located
+from symbolic.inference import Inference
+from symbolic.layer import AnyLayer
+from symbolic.leaves import Literal
+from symbolic.literal import as_layer, delta_spec
+from symbolic.ops.families import Item, SumLike, Tuple
+from symbolic.ops.indexing import Scatter
+from symbolic.ops.operation import Operation, topological
+from symbolic.printing import separated
+from symbolic.spec import AnySpec, OpaqueSpec, TupleSpec, describe
+
+
+class Gradient(Operation):
+    """The deltas of `variables` for the delta of `output`: a tuple, not written out yet."""
+
+    __slots__ = ()
+    variadic = True
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return TupleSpec(delta_spec(spec) or OpaqueSpec(type(None)) for spec in specs[2:])
+
+    def parts(self) -> Sequence[str | AnyLayer]:
+        return ("Gradient(", *separated(self.operands), ")")
+
+
+def gradients(output: AnyLayer, delta: AnyLayer, variables: Sequence[AnyLayer]) -> list[AnyLayer]:
+    """One layer for each variable: its delta, unexpanded."""
+    together = Gradient.make((output, delta, *variables))
+    return [Item.make((together,), (k,)) for k in range(len(variables))]
+
+
+def ones_like(output: AnyLayer) -> AnyLayer:
+    """The delta 1 of an output of any shape."""
+    return SumLike.make((Literal(1.0), output))  # type: ignore[no-any-return]
+
+
+def expand(roots: Sequence[AnyLayer], facts: Inference) -> list[AnyLayer]:
+    """The same roots with every gradient written out."""
+    done: dict[AnyLayer, AnyLayer] = {}
+    with inside(facts=facts, trace=None):
+        for node in topological(roots):
+            done[node] = _expanded(node, done, facts)
+    return [done[root] for root in roots]
+
+
+def _expanded(node: AnyLayer, done: dict[AnyLayer, AnyLayer], facts: Inference) -> AnyLayer:
+    if not isinstance(node, Operation):
+        return node
+    operands = tuple([done[one] for one in node.operands])
+    if isinstance(node, Gradient):
+        return Tuple.make(tuple(pullback(operands[0], operands[1], operands[2:], facts)))  # type: ignore[no-any-return]
+    same = all(a is b for a, b in zip(operands, node.operands, strict=True))
+    return node if same else node.rebuilt(operands)  # type: ignore[no-any-return]
+
+
+def pullback(
+    output: AnyLayer, delta: AnyLayer, variables: Sequence[AnyLayer], facts: Inference
+) -> list[AnyLayer]:
+    """The delta of each variable, by one sweep from the output back."""
+    order = topological([output])
+    reached = _dependents(order, variables)
+    arrived: dict[AnyLayer, list[AnyLayer]] = {output: [delta]} if output in reached else {}
+    totals: dict[AnyLayer, AnyLayer] = {}
+    wanted = set(variables)
+    for node in reversed(order):
+        if node not in arrived:
+            continue
+        with inside(origin=node._origin):
+            total = _sum(arrived.pop(node), facts)
+            if node in wanted:
+                totals[node] = total
+            if isinstance(node, Operation):
+                _send(node, total, reached, arrived, facts)
+    return [totals[one] if one in totals else _zero(one, facts) for one in variables]
+
+
+def _dependents(order: Sequence[AnyLayer], variables: Sequence[AnyLayer]) -> set[AnyLayer]:
+    reached = set(variables)
+    for node in order:
+        if isinstance(node, Operation) and any(one in reached for one in node.operands):
+            reached.add(node)
+    return reached
+
+
+def _send(
+    node: Operation,
+    total: AnyLayer,
+    reached: set[AnyLayer],
+    arrived: dict[AnyLayer, list[AnyLayer]],
+    facts: Inference,
+) -> None:
+    """Hand the node's delta on to those operands that lead to a variable."""
+    waiting = [one in reached and delta_spec(facts.spec(one)) is not None for one in node.operands]
+    if not any(waiting):
+        return
+    try:
+        deltas = node.gradient(total, node, *node.operands)
+    except Exception as error:
+        raise located(error, node._origin, describe(facts.spec(node))) from error
+    for operand, waits, delta in zip(node.operands, waiting, deltas, strict=True):
+        if waits and delta is not None:
+            arrived.setdefault(operand, []).append(_returned(as_layer(delta), operand, facts))
+
+
+def _returned(delta: AnyLayer, operand: AnyLayer, facts: Inference) -> AnyLayer:
+    if isinstance(facts.spec(operand), TupleSpec):
+        return delta
+    want = delta_spec(facts.spec(operand))
+    if isinstance(delta, Scatter) or (want == facts.spec(delta) and getattr(want, "known", False)):
+        return delta
+    return SumLike.make((delta, operand))  # type: ignore[no-any-return]
+
+
+def _sum(deltas: list[AnyLayer], facts: Inference) -> AnyLayer:
+    """The sum of what arrived; many pieces of one array are joined in one buffer."""
+    pieces = [one for one in deltas if isinstance(one, Scatter)]
+    if len(pieces) > 1:
+        deltas = [one for one in deltas if not isinstance(one, Scatter)] + [Scatter.merged(pieces)]
+    total = deltas[0]
+    entries = facts.spec(total)
+    if len(deltas) > 1 and isinstance(entries, TupleSpec):
+        columns = [[Item(one, index=k) for one in deltas] for k in range(len(entries))]
+        return Tuple(*[_sum(list(column), facts) for column in columns])
+    for one in deltas[1:]:
+        total = np.add(total, one)  # type: ignore[call-overload]  # a layer stands for an array
+    return total
+
+
+def _zero(variable: AnyLayer, facts: Inference) -> AnyLayer:
+    return SumLike.make((Literal(0.0), variable))  # type: ignore[no-any-return]

@@ -1,0 +1,241 @@
+"""How is a traced network run for inputs of given specs? Interpreted at first, as code from the third run on."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symbolic.backends.numpy import Compiled, compiled
+from symbolic.context import inside
+from symbolic.differentiate import gradients, ones_like
+from symbolic.errors import LayerError, located
+from symbolic.inference import Inference
+from symbolic.layer import AnyLayer
+from symbolic.leaves import Identity, Weight
+from symbolic.literal import delta_spec
+from symbolic.ops.families import Tuple
+from symbolic.ops.operation import Operation, topological
+from symbolic.plan import CAREFUL, Instruction, Mode, Program, build
+from symbolic.spec import AnySpec, OpaqueSpec, TupleSpec
+from symbolic.trace import Tracing
+
+_WARM = 2  # runs by the interpreter before it is worth compiling
+
+
+class Executable:
+    """A program, and the way in which it is run just now."""
+
+    def __init__(self, program: Program, into: Sequence[int] = ()) -> None:
+        self.program = program
+        self.into = tuple(into)
+        self.runs = 0
+        self.code: Compiled | None = None
+
+    def __call__(self, values: Sequence[Any], into: Sequence[Any] = (), mode: Mode | None = None) -> Sequence[Any]:
+        """The outputs for the leaves' values; those of `into` are written there where the code can."""
+        if mode is None:
+            if self.code is not None:
+                found = self.code.run(values, into)
+                if found is not None:
+                    return found
+            elif self.runs == _WARM:
+                self.code = compiled(self.program, self.into)
+            self.runs += 1
+        slots = self.program.slots(values)
+        self.program.run(slots, 0, self.program.split, mode)
+        with np.errstate(all="ignore"):
+            self.program.run(slots, self.program.split, len(self.program.instructions), mode)
+        return self.program.results(slots)
+
+    def derivatives(self, values: Sequence[Any], primal: int, stop: int, into: Sequence[Any] = ()) -> Sequence[Any]:
+        """The outputs, of which those from `primal` to `stop` are gradients: run again with care if one is not finite.
+
+        The plain pass is right whenever its gradients are finite, for a NaN of 0 · ∞ would have come through.
+        """
+        results = self(values, into)
+        if finite(results[primal:stop]):
+            return results
+        with np.errstate(all="ignore"):
+            results = self(values, (), _Quiet(CAREFUL, self.program.split))
+        if finite(results[primal:stop]) or all(way == "ignore" for way in np.geterr().values()):
+            return results
+        return self.openly(values)
+
+    def openly(self, values: Sequence[Any]) -> Sequence[Any]:
+        """With care, and with the floating-point warnings of the way back: its result is not finite."""
+        slots = self.program.slots(values)
+        with np.errstate(all="ignore"):
+            self.program.run(slots, 0, self.program.split, _Quiet(CAREFUL, self.program.split))
+        self.program.run(slots, self.program.split, len(self.program.instructions), CAREFUL)
+        return self.program.results(slots)
+
+    def culprit(self, values: Sequence[Any], what: str) -> LayerError:
+        """An error that names the first operation with a result that is not finite."""
+        slots = self.program.slots(values)
+        found: list[Instruction] = []
+        with np.errstate(all="ignore"):
+            try:
+                self.program.run(slots, 0, len(self.program.instructions), _Search(found))
+            except StopIteration:
+                pass
+            except LayerError:
+                pass
+        if not found:
+            return located(FloatingPointError(f"{what}: an input or a weight is not finite"), ("", "", 0))
+        name = type(found[0].node).__name__
+        seen = f"{what}: the first value that is not finite came from {name}"
+        return located(_NotFinite(seen), found[0].node._origin)
+
+
+class _NotFinite(FloatingPointError):
+    """Told without the class's name in front."""
+
+
+class _Quiet(Mode):
+    """Forward without effects, backward with care."""
+
+    def __init__(self, back: Mode, split: int) -> None:
+        self.back, self.split = back, split
+
+    def step(self, one: Instruction, slots: list[Any], at: int) -> None:
+        if at >= self.split:
+            self.back.step(one, slots, at)
+        else:
+            values = [slots[k] for k in one.sources]
+            slots[one.target] = values[0] if one.node.effect else one.kernel(*[slots[k] for k in one.reads])
+
+
+class _Search(_Quiet):
+    """Stops at the first result that is not finite though its operands are."""
+
+    def __init__(self, found: list[Instruction]) -> None:
+        self.found = found
+
+    def step(self, one: Instruction, slots: list[Any], at: int) -> None:
+        CAREFUL.step(one, slots, at)
+        if not self.found and not entirely_finite(slots[one.target]):
+            if all(entirely_finite(slots[k]) for k in one.sources):
+                self.found.append(one)
+
+
+class Timed(Mode):
+    """Adds each instruction's seconds to its layer's row."""
+
+    def __init__(self, seconds: dict[str, list[float]], split: int) -> None:
+        self.seconds, self.split = seconds, split
+
+    def step(self, one: Instruction, slots: list[Any], at: int) -> None:
+        start = time.perf_counter()
+        slots[one.target] = one.kernel(*[slots[k] for k in one.reads])
+        row = self.seconds.setdefault(one.node._origin[0], [0.0, 0.0])
+        row[at >= self.split] += time.perf_counter() - start
+
+
+def finite(values: Sequence[Any]) -> bool:
+    """Whether no entry is infinite or NaN, by sums: quick, and no is only a reason to look closer."""
+    with np.errstate(all="ignore"):
+        for value in values:
+            if isinstance(value, (np.ndarray, np.generic)):
+                if value.dtype.kind in "fc" and not np.isfinite(np.add.reduce(value, axis=None)):
+                    return False
+            elif isinstance(value, (float, complex)) and not (value == value and abs(value) != math.inf):
+                return False
+            elif isinstance(value, tuple) and not finite(value):
+                return False
+    return True
+
+
+def entirely_finite(value: Any) -> bool:
+    return finite((value,)) or bool(
+        isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fc" and np.isfinite(value).all()
+    )
+
+
+class Specialization:
+    """A trace for inputs of given specs, and its programs: each is built when it is first needed."""
+
+    def __init__(self, tracing: Tracing, facts: Inference) -> None:
+        self.tracing, self.facts = tracing, facts
+        self.output = tracing.output
+        self.inputs = tracing.leaves
+        self.weights: list[Weight[Any, Any]] = [
+            one for one in topological([self.output]) if isinstance(one, Weight)
+        ]
+        self.programs: dict[Any, Any] = {}
+
+    def cached(self, key: Any, make: Callable[[], Any]) -> Any:
+        if key not in self.programs:
+            self.programs[key] = make()
+        return self.programs[key]
+
+    @property
+    def outputs(self) -> tuple[AnyLayer, ...]:
+        return flat(self.output)
+
+    def leaf(self, name: str, spec: AnySpec) -> AnyLayer:
+        """A further input of a program."""
+        node: AnyLayer = Identity(name)
+        self.facts.specs[node] = spec
+        return node
+
+    def values(self) -> list[Any]:
+        """The weights as they are now."""
+        return [weight.cell.value for weight in self.weights]
+
+    def forward(self) -> Executable:
+        return self.cached(  # type: ignore[no-any-return]
+            "forward", lambda: Executable(build(self.outputs, [], [*self.inputs, *self.weights], self.facts))
+        )
+
+    def taped(self, wanted: Sequence[int]) -> Executable:
+        """Forward, then backward for deltas that come later, to the wanted inputs and to every weight."""
+        return self.cached(("tape", tuple(wanted)), lambda: self._taped(wanted))  # type: ignore[no-any-return]
+
+    def _taped(self, wanted: Sequence[int]) -> Executable:
+        deltas = [self.leaf("delta", delta_of(self.facts.spec(one))) for one in self.outputs]
+        variables = [*[self.inputs[k] for k in wanted], *self.weights]
+        with inside(facts=self.facts, trace=None):
+            output, delta = joined(self.outputs), joined(deltas)
+            derived = gradients(output, delta, variables) if variables else []
+        return Executable(build(self.outputs, derived, [*self.inputs, *self.weights, *deltas], self.facts))
+
+    def graded(self, variables: Sequence[AnyLayer]) -> list[AnyLayer]:
+        """The gradients of the sum of the outputs."""
+        with inside(facts=self.facts, trace=None):
+            output = joined(self.outputs)
+            return gradients(output, joined([ones_like(one) for one in self.outputs]), variables)
+
+
+def flat(output: AnyLayer) -> tuple[AnyLayer, ...]:
+    if isinstance(output, Tuple):
+        return tuple(leaf for one in output.operands for leaf in flat(one))
+    return (output,)
+
+
+def joined(layers: Sequence[AnyLayer]) -> AnyLayer:
+    return layers[0] if len(layers) == 1 else Tuple.make(tuple(layers))
+
+
+def shaped(output: AnyLayer, values: Sequence[Any]) -> Any:
+    """The flat values of a program in the structure of the output."""
+    rest = iter(values)
+
+    def build_one(node: AnyLayer) -> Any:
+        return tuple(build_one(one) for one in node.operands) if isinstance(node, Tuple) else next(rest)
+
+    return build_one(output)
+
+
+def delta_of(spec: AnySpec) -> AnySpec:
+    return delta_spec(spec) or OpaqueSpec(type(None))
+
+
+def is_differentiable(spec: AnySpec) -> bool:
+    return not isinstance(spec, TupleSpec) and delta_spec(spec) is not None
+
+
+__all__ = ["Executable", "Operation", "Specialization", "Timed", "entirely_finite", "finite", "flat", "shaped"]

@@ -1,0 +1,404 @@
+"""How does a plain function become a network? `@symbolic` reads its hints and runs its body as a trace."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from symbolic.context import here, scope, source
+from symbolic.dims import Names
+from symbolic.errors import DtypeError, ShapeError, SymbolicError, _place, located
+from symbolic.hints import Hint, check, convert, declared_spec, is_symbolic, read, signature_hints
+from symbolic.inference import Inference
+from symbolic.layer import AnyLayer, Layer
+from symbolic.leaves import Identity, Projection, Weight, set_once
+from symbolic.literal import as_layer
+from symbolic.network import native, network
+from symbolic.nn.initializers import fresh_seed
+from symbolic.ops.families import Tuple
+from symbolic.ops.operation import Operation, topological
+from symbolic.trace import Store, Tracing, as_output, run_body, trace
+
+
+class SymbolicFunction(Layer[Any, Any]):
+    """A function whose body writes a network: what `@symbolic` makes of it.
+
+    The parameters whose hint carries `Symbolic` are the inputs; the others are hyperparameters. When all of those
+    have values it is a Layer with its own weights; else `f(name=value, …)` makes one.
+    """
+
+    __slots__ = ("__dict__", "bound", "function", "plan", "store")
+    bound: dict[str, Any]
+    function: Callable[..., Any]
+    plan: Signature
+    store: Store
+
+    def __init__(self, function: Callable[..., Any], plan: Signature, bound: Mapping[str, Any] | None = None) -> None:
+        set_once(self, "function", function)
+        set_once(self, "plan", plan)
+        set_once(self, "bound", dict(bound or {}))
+        set_once(self, "store", Store(fresh_seed()))
+        target = getattr(function, "func", function)
+        for name in ("__name__", "__qualname__", "__doc__", "__module__"):
+            self.__dict__[name] = getattr(target, name, None)
+        self.__dict__["__wrapped__"] = function
+
+    # ------------------------------------------------------------------ what it is
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        return self.plan.inputs
+
+    @property
+    def title(self) -> str:
+        return str(getattr(self.function, "__name__", None) or getattr(getattr(self.function, "func", None), "__name__", "function"))
+
+    def missing(self) -> list[str]:
+        return [name for name in self.plan.required if name not in self.bound]
+
+    def _complete(self) -> None:
+        missing = self.missing()
+        if missing:
+            given = ", ".join(f"{name}=…" for name in missing)
+            raise DtypeError(
+                f"{self.title} has the hyperparameter{'s' if len(missing) > 1 else ''} {', '.join(missing)} without a value",
+                where=_place(self._origin),
+                remedy=f"make a layer of it first: {self.title}({given})",
+            )
+
+    # ------------------------------------------------------------------ calling
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        values, hyper = self._bind(args, kwargs)
+        if not values and hyper:
+            return SymbolicFunction(self.function, self.plan, {**self.bound, **hyper})
+        inside_trace = here.trace is not None
+        if inside_trace or any(isinstance(one, Layer) for one in values.values()):
+            return self._compose(values, hyper)
+        layer = SymbolicFunction(self.function, self.plan, {**self.bound, **hyper}) if hyper else self
+        return layer.predict(*[values[name] for name in self.plan.inputs])
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The inputs and the hyperparameters of a call; TypeError for one that is missing or too many."""
+        try:
+            bound = self.plan.signature.bind_partial(*args, **kwargs).arguments
+        except TypeError as error:
+            raise DtypeError(f"{self.title}: {error}", where=_place(source()), remedy=self.plan.usage(self.title)) from None
+        values = {name: bound.pop(name) for name in self.plan.inputs if name in bound}
+        if values or not bound:
+            self._all_inputs(values)
+        return values, bound
+
+    def _all_inputs(self, values: Mapping[str, Any]) -> None:
+        absent = [name for name in self.plan.inputs if name not in values and name not in self.plan.defaults]
+        if absent:
+            raise DtypeError(
+                f"{self.title} was called without {', '.join(absent)}",
+                where=_place(source()),
+                remedy=self.plan.usage(self.title),
+            )
+        for name in self.plan.inputs:
+            if name not in values and isinstance(values, dict):
+                values[name] = self.plan.defaults[name]
+
+    def _compose(self, values: dict[str, Any], hyper: dict[str, Any]) -> AnyLayer:
+        """The body written into the caller's graph: with its own weights, or the caller's for new hyperparameters."""
+        if hyper or self.missing():
+            return SymbolicFunction(self.function, self.plan, {**self.bound, **hyper}).write(
+                [as_layer(values[name]) for name in self.plan.inputs], own=here.trace is None
+            )
+        layers = [Tuple(*one) if isinstance(one, tuple) else as_layer(one) for one in map(values.get, self.plan.inputs)]
+        return self.write(layers, own=True) if here.trace is not None else Applied.of(self, layers)
+
+    def apply(self, input: AnyLayer) -> AnyLayer:
+        count = len(self.plan.inputs)
+        if count == 1:
+            return self.write([input], own=True)
+        entries = list(input.operands) if isinstance(input, Tuple) else None
+        if entries is None or len(entries) != count:
+            raise DtypeError(
+                f"{self.title} takes {count} inputs ({', '.join(self.plan.inputs)}), not {len(entries) if entries else 1}",
+                where=_place(source()),
+                remedy=self.plan.usage(self.title),
+            )
+        return self.write(entries, own=True)
+
+    def write(self, layers: Sequence[AnyLayer], own: bool) -> AnyLayer:
+        """Run the body over layers; the checks of its hints join the trace."""
+        self._complete()
+        tracing = here.trace
+        if tracing is None:
+            return Applied.of(self, layers)
+        assert isinstance(tracing, Tracing)
+        names = Names()
+        with scope(self.title):
+            where = here.path
+            self._checked(tracing, layers, None, where, names)
+            args, kwargs = self._arguments(layers)
+            output = as_output(run_body(self.store if own else None, self.function, args, kwargs))
+            self._checked(tracing, layers, output, where, names)
+        return output
+
+    def _arguments(self, layers: Sequence[AnyLayer]) -> tuple[list[Any], dict[str, Any]]:
+        given = {**self.bound, **dict(zip(self.plan.inputs, layers, strict=True))}
+        bound = inspect.BoundArguments(self.plan.signature, {})  # type: ignore[arg-type]  # filled below
+        for name in self.plan.signature.parameters:
+            if name in given:
+                bound.arguments[name] = given[name]
+        bound.apply_defaults()
+        return list(bound.args), bound.kwargs
+
+    def _checked(
+        self, tracing: Tracing, layers: Sequence[AnyLayer], output: AnyLayer | None, where: str, names: Names
+    ) -> None:
+        """Hold inputs (and the output, once it is there) against the hints now, and at every new spec later."""
+
+        def holds(facts: Inference) -> None:
+            bound = Names()
+            try:
+                for name, layer in zip(self.plan.inputs, layers, strict=True):
+                    check(self.plan.hints[name], facts.spec(layer), bound, f"argument {name}")
+                if output is not None and self.plan.returns is not None:
+                    check(self.plan.returns, facts.spec(output), bound, "the returned value")
+            except (ShapeError, DtypeError) as error:
+                raise located(error, (where, self.plan.file, self.plan.line)) from error
+
+        holds(tracing.facts)
+        if output is not None:
+            tracing.checks.append(holds)
+
+    # ------------------------------------------------------------------ values
+    @staticmethod
+    def accept(self: SymbolicFunction, inputs: tuple[Any, ...]) -> Any:
+        """The inputs of `predict` and its like, counted."""
+        self._complete()
+        names = self.plan.inputs
+        if len(inputs) == 1 and len(names) > 1 and type(inputs[0]) is tuple:
+            inputs = inputs[0]
+        if len(inputs) != len(names):
+            raise DtypeError(
+                f"{self.title} takes {len(names)} input{'s' if len(names) > 1 else ''} ({', '.join(names)}), not {len(inputs)}",
+                where=_place(source()),
+                remedy=self.plan.usage(self.title),
+            )
+        values = tuple([self._native(name, one) for name, one in zip(names, inputs, strict=True)])
+        return values[0] if len(values) == 1 else values
+
+    def _native(self, name: str, value: Any) -> Any:
+        hint = self.plan.hints[name].native
+        if hint is float and type(value) is int:
+            return float(value)
+        if isinstance(hint, type) and issubclass(hint, np.generic) and type(value) in (int, float):
+            return hint(value) if hint not in (np.floating, np.integer, np.generic) else value
+        return native(value)
+
+    @staticmethod
+    def finish(self: SymbolicFunction, value: Any) -> Any:
+        returns = self.plan.returns
+        if returns is None:
+            return value
+        if returns.entries is not None and isinstance(value, tuple):
+            return tuple(convert(one.native, entry) for one, entry in zip(returns.entries, value, strict=True))
+        return convert(returns.native, value)
+
+    # ------------------------------------------------------------------ the tree
+    def tree(self) -> AnyLayer:
+        """The graph of the body, without data; TraceError where it asks what only data can tell."""
+        self._complete()
+        names = self.plan.inputs
+        leaves: list[AnyLayer] = [Projection(k, name) for k, name in enumerate(names)]
+        if len(leaves) == 1:
+            leaves = [Identity(names[0])]
+        facts = Inference({leaf: declared_spec(self.plan.hints[n]) for leaf, n in zip(leaves, names, strict=True)})
+        argument = leaves[0] if len(leaves) == 1 else Tuple.make(tuple(leaves))
+        try:
+            return trace(lambda: self.apply(argument), leaves, facts, twice=False).output
+        except SymbolicError:
+            traces = network(self).traces
+            if traces:
+                return traces[-1].output
+            raise
+
+    def __str__(self) -> str:
+        return str(self.tree())
+
+    def __repr__(self) -> str:
+        missing = self.missing()
+        return f"<symbolic {self.title}({', '.join([*self.plan.inputs, *missing])})>"
+
+    def parts(self) -> Sequence[str | AnyLayer]:
+        return (self.title,)
+
+    def children(self) -> Sequence[tuple[str, AnyLayer]]:
+        """The weights that the traces reach, each named by its place in the body."""
+        traces = network(self).traces
+        graphs = [one.output for one in traces] if traces else [self.tree()]
+        weights: dict[Weight[Any, Any], str] = {}
+        for node in topological(graphs):
+            if isinstance(node, Weight):
+                weights[node] = node.name or _place_name(node, self.title)
+        return [(name, weight) for weight, name in weights.items()]
+
+    def traces(self) -> int:
+        """How many traces there are by now."""
+        return len(network(self).traces)
+
+    # ------------------------------------------------------------------ methods
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        made: dict[int, SymbolicFunction] = self.__dict__.setdefault("_methods", {})
+        held = getattr(instance, "__dict__", None)
+        key = f"_symbolic_{id(self):x}"
+        if held is not None and not isinstance(instance, type):
+            if key not in held:
+                held[key] = self._method(instance)
+            return held[key]
+        if id(instance) not in made:
+            made[id(instance)] = self._method(instance)
+        return made[id(instance)]
+
+    def _method(self, instance: Any) -> SymbolicFunction:
+        return SymbolicFunction(self.function.__get__(instance, type(instance)), self.plan.without_self())
+
+
+class Applied(Operation):
+    """A symbolic function over other layers, outside any trace: its body is run when the specs are known."""
+
+    __slots__ = ()
+    variadic = True
+    defaults = {"function": None}
+
+    @classmethod
+    def of(cls, function: SymbolicFunction, layers: Sequence[AnyLayer]) -> AnyLayer:
+        function._complete()
+        return cls.make(tuple(layers), (function,))  # type: ignore[no-any-return]
+
+    def rebuilt(self, operands: tuple[AnyLayer, ...]) -> Any:
+        if here.trace is not None:
+            return self.function.write(list(operands), own=True)
+        return super().rebuilt(operands)
+
+    def children(self) -> Sequence[tuple[str, AnyLayer]]:
+        return [("", self.function), *super().children()]
+
+    def parts(self) -> Sequence[str | AnyLayer]:
+        fields: list[str | AnyLayer] = []
+        for one in self.operands:
+            fields += [", ", one] if fields else [one]
+        return (f"{self.function.title}(", *fields, ")")
+
+
+def _place_name(weight: Weight[Any, Any], title: str) -> str:
+    """`dense/w`: the layers between the network and the weight, and the name that it is given on its line."""
+    path, file, line = weight._origin
+    inner = [part for part in path.split("/") if part]
+    if inner and inner[0] == title:
+        inner = inner[1:]
+    return "/".join([*inner, _assigned_name(file, line) or "weight"])
+
+
+def _assigned_name(file: str, line: int) -> str:
+    import linecache
+    import re
+
+    found = re.match(r"\s*(\w+)\s*(?::[^=]+)?=[^=]", linecache.getline(file, line))
+    return found[1] if found else ""
+
+
+class Signature:
+    """The parameters of a symbolic function: which are inputs, what is declared of each, what is returned."""
+
+    def __init__(self, function: Callable[..., Any], hints: Mapping[str, Any], title: str) -> None:
+        self.signature = inspect.signature(function)
+        code = getattr(inspect.unwrap(getattr(function, "func", function)), "__code__", None)
+        self.file, self.line = (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)
+        self.where = f"{title} ({self.file.rsplit('/', 1)[-1]}:{self.line})" if self.file else title
+        parameters = self.signature.parameters
+        self.inputs = tuple([name for name in parameters if is_symbolic(hints.get(name))])
+        self.hints: dict[str, Hint] = {
+            name: read(hints[name], f"parameter {name} of {self.where}") for name in self.inputs
+        }
+        back = hints.get("return")
+        known = back is not None and back is not type(None)
+        self.returns = read(back, f"the return of {self.where}") if known else None
+        empty = inspect.Parameter.empty
+        self.defaults = {name: one.default for name, one in parameters.items() if one.default is not empty}
+        variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        self.required = tuple(
+            [n for n, p in parameters.items() if n not in self.inputs and n not in self.defaults and p.kind not in variadic]
+        )
+        if not self.inputs:
+            raise DtypeError(
+                f"{title} has no symbolic parameter",
+                where=self.where,
+                remedy="mark an input: `x: Annotated[np.ndarray, Symbolic]`",
+            )
+
+    def usage(self, title: str) -> str:
+        return f"call {title}({', '.join([*self.inputs, *(f'{name}=…' for name in self.required)])})"
+
+    def without_self(self) -> Signature:
+        """The same for a bound method."""
+        twin: Signature = object.__new__(Signature)
+        twin.__dict__.update(self.__dict__)
+        first = next(iter(self.signature.parameters))
+        twin.signature = self.signature.replace(parameters=list(self.signature.parameters.values())[1:])
+        twin.required = tuple([name for name in self.required if name != first])
+        return twin
+
+
+def make(function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any], depth: int) -> SymbolicFunction:
+    """A symbolic function from its own hints and those that are given beside it."""
+    frame = sys._getframe(depth)
+    title = str(getattr(function, "__name__", None) or getattr(getattr(function, "func", None), "__name__", "function"))
+    own = getattr(function, "func", function)
+    try:
+        hints = signature_hints(own, frame.f_locals)
+    except NameError as error:
+        raise DtypeError(
+            f"a hint of {title} cannot be read: {error}",
+            where=_place(source()),
+            remedy="import the name where the function is defined (not only for the type checker)",
+        ) from error
+    names = [name for name in inspect.signature(function).parameters]
+    hints.update({name: _marked(hint) for name, hint in zip(names, given, strict=False)})
+    hints.update({("return" if name == "returns" else name): _marked(hint) for name, hint in named.items()})
+    return SymbolicFunction(function, Signature(function, hints, title))
+
+
+def _marked(hint: Any) -> Any:
+    """A hint given beside a function counts as one with `Symbolic`."""
+    from typing import Annotated
+
+    from symbolic.hints import Symbolic
+
+    return hint if is_symbolic(hint) else Annotated[hint, Symbolic]
+
+
+def symbolic(function: Any = None, *hints: Any, **named: Any) -> Any:
+    """Make a network of a plain function: `@symbolic`.
+
+    Its parameters with a hint `Annotated[T, Symbolic]` are the inputs. For a lambda, or a function without hints,
+    they are given beside it, in order or by name, with `returns=` for the result. DtypeError for a hint whose type
+    has no `ToLiteral`, and for a function without inputs.
+
+    >>> import numpy as np
+    >>> from typing import Annotated
+    >>> from symbolic import Symbolic
+    >>> @symbolic
+    ... def total(scores: Annotated[np.ndarray, Symbolic]) -> Annotated[float, Symbolic]:
+    ...     return np.sum(np.exp(scores))
+    >>> print(total)
+    Sum(Exp(Identity()))
+    >>> total(np.zeros(3))
+    3.0
+    >>> symbolic(lambda x: x * 2.0, float).predict(3.0)
+    6.0
+    """
+    if function is None:
+        return functools.partial(symbolic, *hints, **named)
+    return make(function, hints, named, depth=2)

@@ -1,0 +1,177 @@
+"""What does a hint say? `Annotated[T, Symbolic[…]]`: an input, of the native type T, with a shape and a dtype."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, NamedTuple, get_args, get_origin
+
+import numpy as np
+
+from symbolic.dims import Axis, Names, parse
+from symbolic.errors import DtypeError, ShapeError
+
+from symbolic.literal import ToLiteral
+from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec, show
+
+
+class Shaped(NamedTuple):
+    """`Symbolic[np.float32, "batch 784"]`: what a hint says of an array."""
+
+    dtypes: tuple[np.dtype[Any], ...] = ()
+    axes: tuple[Axis, ...] | None = None
+
+
+class Symbolic:
+    """The mark of a differentiable value in a hint: `Annotated[np.ndarray, Symbolic]`.
+
+    With a subscript it also says the dtype and the shape, in one string or one by one; both are checked when the
+    program runs: `Symbolic[np.float32, "batch 784"]`, `Symbolic["batch", 784]`. Names are shared by the whole
+    signature; `*batch`, `...`, `_`, `#n`, `2*n` and `n-1` mean what they mean in jaxtyping.
+    """
+
+    def __class_getitem__(cls, subscript: Any) -> Shaped:
+        parts = subscript if isinstance(subscript, tuple) else (subscript,)
+        dtypes: tuple[np.dtype[Any], ...] = ()
+        if parts and not isinstance(parts[0], (str, int)) and parts[0] is not Ellipsis:
+            dtypes, parts = (np.dtype(parts[0]),), parts[1:]
+        return Shaped(dtypes, parse(parts) if parts else None)
+
+
+class Hint(NamedTuple):
+    """A native type, and what is declared of its shape and dtype; `entries` for a tuple."""
+
+    native: Any
+    shaped: Shaped = Shaped()
+    entries: tuple[Hint, ...] | None = None
+
+
+def is_symbolic(hint: Any) -> bool:
+    """Whether `Symbolic` stands in the hint's metadata, or in that of an entry of a tuple."""
+    if get_origin(hint) is Annotated:
+        return any(one is Symbolic or isinstance(one, (Shaped, Symbolic)) for one in hint.__metadata__)
+    if get_origin(hint) is tuple:
+        return any(is_symbolic(one) for one in get_args(hint))
+    return False
+
+
+def read(hint: Any, what: str) -> Hint:
+    """What the hint says; DtypeError where its type has no ToLiteral."""
+    shaped = Shaped()
+    if get_origin(hint) is Annotated:
+        marks = [one for one in hint.__metadata__ if isinstance(one, Shaped)]
+        shaped = marks[0] if marks else shaped
+        hint = get_args(hint)[0]
+    if hasattr(hint, "dim_str") and hasattr(hint, "array_type"):
+        shaped = _jaxtyping(hint, shaped)
+        hint = hint.array_type
+    if get_origin(hint) is tuple and get_args(hint) and Ellipsis not in get_args(hint):
+        entries = tuple([read(one, what) for one in get_args(hint)])
+        return Hint(tuple, shaped, entries)
+    _registered(hint, what)
+    return Hint(hint, shaped)
+
+
+def _registered(hint: Any, what: str) -> None:
+    members = get_args(hint) if get_origin(hint) in (typing.Union, type(int | str)) else (hint,)
+    for member in members:
+        try:
+            ToLiteral.of(type(None) if member is None else member)
+        except DtypeError as error:
+            raise DtypeError(error.seen, where=what, remedy=error.remedy) from None
+
+
+def _jaxtyping(hint: Any, shaped: Shaped) -> Shaped:
+    """`Float32[np.ndarray, "batch 784"]` by its own attributes; jaxtyping itself is not imported."""
+    dtypes = []
+    for name in hint.dtypes if isinstance(hint.dtypes, (list, tuple)) else ():
+        try:
+            dtypes.append(np.dtype(name))
+        except TypeError:  # bfloat16 and other names that NumPy does not have
+            continue
+    return Shaped(shaped.dtypes or tuple(dtypes), shaped.axes if shaped.axes is not None else parse([hint.dim_str]))
+
+
+def check(hint: Hint, spec: AnySpec, names: Names, what: str) -> None:
+    """Hold a spec against a hint: DtypeError, ShapeError. What is not known passes."""
+    if hint.entries is not None:
+        if isinstance(spec, TupleSpec):
+            if len(spec) != len(hint.entries):
+                raise ShapeError(f"{what} has {len(spec)} entries where {len(hint.entries)} are declared", remedy="return as many values as the hint says")
+            for k, (one, entry) in enumerate(zip(hint.entries, spec, strict=True)):
+                check(one, entry, names, f"entry {k} of {what}")
+        return
+    if isinstance(spec, (TupleSpec, OpaqueSpec)):
+        if hint.native in (float, complex, np.ndarray) and not isinstance(spec, OpaqueSpec):
+            raise DtypeError(f"{what} is a tuple where {_name(hint.native)} is declared", remedy="pass one array")
+        if isinstance(spec, OpaqueSpec) and hint.native in (float, int, complex, np.ndarray):
+            raise DtypeError(
+                f"{what} is of type {spec.kind.__name__} where {_name(hint.native)} is declared",
+                remedy=f"pass a value of type {_name(hint.native)}",
+            )
+        return
+    _check_native(hint.native, spec, what)
+    dtypes = hint.shaped.dtypes
+    if dtypes and spec.dtype is not None and spec.dtype not in dtypes:
+        declared = " or ".join(map(str, dtypes[:4]))
+        raise DtypeError(
+            f"{what} has dtype {spec.dtype} where {declared} is declared",
+            remedy=f"convert it: x.astype(np.{dtypes[0]})",
+        )
+    if hint.shaped.axes is not None:
+        names.match(hint.shaped.axes, spec.shape, what)
+
+
+def _check_native(native: Any, spec: Spec, what: str) -> None:
+    """Scalars where an array is declared and the other way round; real and complex."""
+    if native in (float, int, complex, bool) and spec.shape is not None and spec.shape != ():
+        raise ShapeError(
+            f"{what} has shape {show(spec.shape)} where {_name(native)} is declared",
+            remedy="pass a number, or declare np.ndarray",
+        )
+    kind = "" if spec.dtype is None else spec.dtype.kind
+    if native is float and kind == "c":
+        raise DtypeError(f"{what} is complex where float is declared", remedy="take np.real or np.abs, or declare complex")
+    if isinstance(native, type) and issubclass(native, np.generic) and spec.dtype is not None and spec.python is None:
+        if spec.shape == () and not issubclass(spec.dtype.type, native):
+            raise DtypeError(f"{what} has dtype {spec.dtype} where {_name(native)} is declared", remedy=f"convert it: np.{_name(native)}(x)")
+
+
+def _name(native: Any) -> str:
+    return getattr(native, "__name__", str(native))
+
+
+def declared_spec(hint: Hint) -> Spec:
+    """What is known of an input without any data: the sizes that are written as numbers."""
+    if hint.native in PYTHON_DTYPES:
+        return Spec((), PYTHON_DTYPES[hint.native], hint.native)
+    dtype = hint.shaped.dtypes[0] if len(hint.shaped.dtypes) == 1 else None
+    axes = hint.shaped.axes
+    if isinstance(hint.native, type) and issubclass(hint.native, np.generic):
+        return Spec((), np.dtype(hint.native) if hint.native not in (np.floating, np.integer, np.generic) else dtype)
+    if axes is None or any(axis.variadic for axis in axes):
+        return Spec(None, dtype)
+    return Spec(tuple([getattr(axis.expression, "value", None) for axis in axes]), dtype)
+
+
+def signature_hints(function: Callable[..., Any], frame_locals: Mapping[str, Any]) -> dict[str, Any]:
+    """The evaluated hints of a function, also where they are strings; names of the enclosing function are seen."""
+    inner: Any = inspect.unwrap(function)
+    inner = getattr(inner, "__func__", inner)
+    closure = inspect.getclosurevars(inner).nonlocals if hasattr(inner, "__closure__") else {}
+    return typing.get_type_hints(inner, localns={**frame_locals, **closure}, include_extras=True)
+
+
+def convert(native: Any, value: Any) -> Any:
+    """A computed value as the declared native type: a `float` is a Python float, an array an array."""
+    if native is float or native is int or native is complex or native is bool:
+        return native(value) if np.ndim(value) == 0 else value
+    if native is np.ndarray or get_origin(native) is np.ndarray:
+        return np.asarray(value) if isinstance(value, (np.generic, float, int, complex)) else value
+    if isinstance(native, type) and issubclass(native, np.generic) and isinstance(value, (float, int, complex)):
+        return native(value) if native not in (np.floating, np.integer, np.generic) else value
+    return value
+
+
+

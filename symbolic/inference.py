@@ -1,0 +1,69 @@
+"""What is the spec of each node, given the specs of the inputs? Asked lazily, kept for each node, without recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from symbolic.errors import located
+from symbolic.layer import AnyLayer
+from symbolic.ops.operation import Operation, topological
+from symbolic.spec import UNKNOWN, AnySpec, Spec, describe, product
+
+
+class Inference:
+    """Specs by node; as `here.facts` it answers `.shape`, `.ndim`, `.dtype` of layers, and records nothing."""
+
+    def __init__(self, inputs: Mapping[AnyLayer, AnySpec]) -> None:
+        self.specs: dict[AnyLayer, AnySpec] = dict(inputs)
+
+    def spec(self, node: AnyLayer) -> AnySpec:
+        found = self.specs.get(node)
+        return found if found is not None else self._infer(node)
+
+    def operands(self, node: Operation) -> list[AnySpec]:
+        return [self.spec(one) for one in node.operands]
+
+    def _infer(self, root: AnyLayer) -> AnySpec:
+        specs = self.specs
+        for node in _missing(root, specs):
+            if not isinstance(node, Operation):
+                specs[node] = node.infer() if hasattr(type(node), "value") else UNKNOWN
+                continue
+            operands = [specs[one] for one in node.operands]
+            try:
+                specs[node] = node.infer(*operands)
+            except Exception as error:
+                shapes = ", ".join(map(describe, operands))
+                raise located(error, node._origin, shapes) from error
+        return specs[root]
+
+    def ask(self, node: AnyLayer, what: str) -> Any:
+        spec = self.spec(node)
+        if not isinstance(spec, Spec):
+            return None
+        if what == "size":
+            return None if spec.shape is None else product(spec.shape)
+        return getattr(spec, what)
+
+
+def _missing(root: AnyLayer, specs: Mapping[AnyLayer, AnySpec]) -> list[AnyLayer]:
+    """The nodes below the root without a spec, operands first."""
+    if isinstance(root, Operation) and all(one in specs for one in root.operands):
+        return [root]
+    order: list[AnyLayer] = []
+    seen: set[AnyLayer] = set()
+    stack: list[tuple[AnyLayer, bool]] = [(root, False)]
+    while stack:
+        node, expanded = stack.pop()
+        if expanded:
+            order.append(node)
+        elif node not in seen and node not in specs:
+            seen.add(node)
+            stack.append((node, True))
+            if isinstance(node, Operation):
+                stack.extend([(one, False) for one in reversed(node.operands) if one not in specs])
+    return order
+
+
+__all__ = ["Inference", "topological"]

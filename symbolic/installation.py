@@ -1,0 +1,41 @@
+"""Are the files around us ours, or has another distribution written into the same folder?
+
+The distribution `symbolic` (debug-symbol files) installs an import folder of that name too, and pip merges the two
+without a word. If it came second, its `__init__.py` replaced ours and nothing here runs; if it came first, we tell.
+"""
+
+from __future__ import annotations
+
+import os
+
+__all__ = ["check_clash"]
+
+_FOREIGN = frozenset({"_lowlevel.py", "_lowlevel__lib.so", "debuginfo.py", "symcache.py"})
+"""Files of the other distribution that none of ours is called like."""
+
+
+def check_clash(folder: str = os.path.dirname(os.path.abspath(__file__))) -> None:
+    """Raise ImportError if the distribution `symbolic` is installed into `folder`, the one of this package.
+
+    It costs one listing of the folder; the metadata of installed distributions are read only on suspicion.
+
+    >>> check_clash()
+    """
+    try:
+        files = os.listdir(folder)
+    except OSError:  # imported from a zip file or a frozen program: pip merged nothing there
+        return
+    if not _FOREIGN.isdisjoint(files):
+        _accuse(folder)
+
+
+def _accuse(folder: str) -> None:
+    """A suspicious file alone proves nothing: it may be the user's, or left over."""
+    from importlib.metadata import distributions  # 40 ms: only on suspicion
+
+    for other in distributions(name="symbolic", path=[os.path.dirname(folder)]):
+        raise ImportError(
+            f"the distributions symbolic {other.version} and symbolic-layers are installed over each other, "
+            f"in {folder}; give each an environment of its own: here run `pip uninstall symbolic symbolic-layers`, "
+            "then `pip install` the one that this environment needs"
+        )

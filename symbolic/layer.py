@@ -1,0 +1,344 @@
+"""What is a network? A Layer: an immutable tree of small case classes that NumPy's own functions extend.
+
+Operators and NumPy functions called on a layer do not compute, they build a larger layer. Which one is written in
+the operations themselves; this module only looks them up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from symbolic.context import assigning, here, source
+from symbolic.errors import SymbolicError, TraceError, Where, _place
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from symbolic.spec import AnySpec
+    from symbolic.tape import Tape
+
+In_contra = TypeVar("In_contra", contravariant=True)
+Out_co = TypeVar("Out_co", covariant=True)
+Handler = Callable[[tuple[Any, ...], dict[str, Any]], Any]
+
+FUNCTIONS: dict[Any, Handler] = {}
+"""What each NumPy function does when it is given a layer; filled by the operations."""
+UFUNC_METHODS: dict[tuple[np.ufunc, str], Handler] = {}
+"""The same for `ufunc.reduce`, `ufunc.accumulate` and their like."""
+
+
+class Runtime(Protocol):
+    """What running a network needs from the floors above; installed by `symbolic.network`."""
+
+    def predict(self, layer: AnyLayer, inputs: tuple[Any, ...]) -> Any: ...
+    def forward(self, layer: AnyLayer, tape: Any) -> Any: ...
+    def train(self, layer: AnyLayer, inputs: tuple[Any, ...], optimizer: Any) -> Any: ...
+    def trainer(self, layer: AnyLayer, optimizer: Any) -> Any: ...
+    def weights(self, layer: AnyLayer) -> dict[str, Any]: ...
+    def timing(self, layer: AnyLayer) -> AbstractContextManager[None]: ...
+    def times(self, layer: AnyLayer) -> Any: ...
+    def observed(self, layer: AnyLayer, callback: Callable[[Any], object]) -> AnyLayer: ...
+    def compose(self, outer: AnyLayer, inner: AnyLayer) -> AnyLayer: ...
+    def combine(self, inputs: tuple[Any, ...]) -> AnyLayer: ...
+    def constant(self, layer: AnyLayer, construct: str) -> Any: ...
+    def entry(self, input: AnyLayer, index: int) -> AnyLayer: ...
+    def move(self, weights: list[Any], deltas: list[Any], optimizer: Any) -> None: ...
+    def node(self, layer: AnyLayer, parents: tuple[Any, ...], name: str) -> Any: ...
+
+
+class _Installed:
+    runtime: Runtime
+
+
+def install(runtime: Runtime) -> None:
+    _Installed.runtime = runtime
+
+
+class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
+    """A network that takes a tape `In` and gives a tape `Out`; a tree whose nodes never change.
+
+    `str(layer)` is the expression that builds it. Nodes are told apart by `is` (`==` builds a layer) and compared by
+    structure with `equals`.
+
+    >>> from symbolic import Identity, Literal, Plus, Times, Weight
+    >>> Times(Plus(Literal(1.0), Identity()), Weight(2.0)).predict(3.0)
+    8.0
+    """
+
+    __slots__ = ("__weakref__", "_network", "_origin")
+    __hash__ = object.__hash__
+
+    _origin: Where
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        self = object.__new__(cls)
+        object.__setattr__(self, "_origin", source())
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen: make a new layer instead of setting .{name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen: .{name} cannot be deleted")
+
+    # ------------------------------------------------------------------ running
+    def forward(self, tape: Tape[Any, Any]) -> Tape[Any, Any]:
+        """Compute the output for an input tape (a bare value is taken as `Literal(value)`).
+
+        Shapes and dtypes are checked before the first operation: ShapeError, DtypeError. A failure inside is a
+        LayerError with the layer's path and source line. The tape that comes back must be closed.
+        """
+        return _Installed.runtime.forward(self, tape)  # type: ignore[no-any-return]  # the runtime is untyped here
+
+    def predict(self, *inputs: Any) -> Any:
+        """The network's value; no weight and no optimizer state changes by it."""
+        return _Installed.runtime.predict(self, inputs)
+
+    def train(self, *inputs: Any, optimizer: Any = None) -> Any:
+        """One step: forward, backward with delta 1, update. Returns the value from before the step.
+
+        Each weight is moved by `optimizer`, else by its own, else by that of the surrounding `with`. With nothing
+        to move, or with a loss or gradient that is not finite, it raises and moves nothing.
+        """
+        return _Installed.runtime.train(self, inputs, optimizer)
+
+    def trainer(self, optimizer: Any = None) -> Any:
+        """The fast path of `train`: `step(*inputs)` is one step, `step.run(n, *inputs)` loops n of them."""
+        return _Installed.runtime.trainer(self, optimizer)
+
+    def weights(self) -> dict[str, Any]:
+        """Every weight of the network by its path, a shared one once."""
+        return _Installed.runtime.weights(self)
+
+    def compose(self, inner: AnyLayer) -> AnyLayer:
+        """`f.compose(g)` is f∘g: g runs first."""
+        return _Installed.runtime.compose(self, inner)
+
+    def on_output(self, callback: Callable[[Any], object]) -> AnyLayer:
+        """This layer, calling `callback(value)` once per forward; values and gradients stay as they are."""
+        return _Installed.runtime.observed(self, callback)
+
+    def timing(self) -> AbstractContextManager[None]:
+        """Inside `with net.timing():` the time of every layer is recorded."""
+        return _Installed.runtime.timing(self)
+
+    def times(self) -> Any:
+        """Exclusive forward and backward seconds per layer since `timing` was entered; the rows add up to the total."""
+        return _Installed.runtime.times(self)
+
+    def __call__(self, *inputs: Any) -> Any:
+        """With layers it composes (natives among them become Literals), with native values it predicts."""
+        if here.trace is None and not any(isinstance(one, Layer) for one in inputs):
+            return self.predict(*inputs)
+        return self.apply(_Installed.runtime.combine(inputs))
+
+    def apply(self, input: AnyLayer) -> AnyLayer:
+        """This layer with `input` in the place of its Identity."""
+        raise NotImplementedError  # abstract
+
+    def inputs(self, *nodes: Any, name: str = "") -> Any:
+        """A node of a `Graph`: this layer, fed by the given nodes; without any it takes the graph's input."""
+        return _Installed.runtime.node(self, nodes, name)
+
+    @property
+    def title(self) -> str:
+        """The short name by which paths call the layer."""
+        return type(self).__name__
+
+    def children(self) -> Sequence[tuple[str, AnyLayer]]:
+        """The layers right below, with the name of each."""
+        return ()
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        """The spec of the value, from the specs of the operands."""
+        raise NotImplementedError  # abstract
+
+    # ------------------------------------------------------------------ printing
+    def parts(self) -> Sequence[str | AnyLayer]:
+        """The printed form, cut where other layers stand in it."""
+        return (f"{type(self).__name__}()",)
+
+    def __repr__(self) -> str:
+        from symbolic.printing import printed  # printing needs the leaves, which need this class
+
+        return printed(self)
+
+    def __str__(self) -> str:
+        return Layer.__repr__(self)
+
+    def equals(self, other: object) -> bool:
+        """Whether both trees are built alike, sharing included; weights are equal only to themselves."""
+        from symbolic.printing import alike
+
+        return isinstance(other, Layer) and alike(self, other)
+
+    # ------------------------------------------------------------------ NumPy's protocols
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        out = kwargs.pop("out", None)
+        handler = FUNCTIONS.get(ufunc) if method == "__call__" else UFUNC_METHODS.get((ufunc, method))
+        if handler is None:
+            name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+            raise unsupported(name)
+        if out is None or all(one is None for one in out):
+            return handler(inputs, kwargs)
+        (target,) = out if len(out) == 1 else (None,)
+        if not isinstance(target, Layer):
+            refuse(
+                f"np.{ufunc.__name__} would write a traced value into an array (out=, or an in-place operator)",
+                "assign the result to a name instead: y = y + x",
+            )
+        return _write(target, handler(inputs, kwargs))
+
+    def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+        handler = FUNCTIONS.get(func)
+        if handler is None:
+            raise unsupported(qualified(func))
+        return handler(args, kwargs)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        _refuse_assignment(self)
+        refuse(
+            f"the traced value {short(self)} would be turned into numbers (np.array, np.asarray, or a function or "
+            "method that makes an array of its argument)",
+            "use np.stack([...]) to join traced values, and NumPy functions on the value itself",
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        handler = METHODS.get(name)
+        if handler is None:
+            raise AttributeError(f"{type(self).__name__!r} layer has no attribute {name!r}")
+        return handler(self)
+
+    # ------------------------------------------------------------------ what Python asks
+    @property
+    def shape(self) -> Any:
+        return _fact(self, "shape")
+
+    @property
+    def ndim(self) -> int:
+        return int(_fact(self, "ndim"))
+
+    @property
+    def size(self) -> int:
+        return int(_fact(self, "size"))
+
+    @property
+    def dtype(self) -> Any:
+        return _fact(self, "dtype")
+
+    def __len__(self) -> int:
+        shape = _fact(self, "shape")
+        if not len(shape):
+            raise TypeError("len() of unsized object")
+        return int(shape[0])
+
+    def __iter__(self) -> Iterator[Any]:
+        if _fact(self, "ndim") == 0:
+            raise TypeError("iteration over a 0-d array")
+        return iter([self[k] for k in range(len(self))])
+
+    def __getitem__(self, index: Any) -> Any:
+        return GETITEM[0](self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        trace = here.trace
+        if trace is None:
+            refuse("item assignment to a layer", "build a new layer with np.where or np.concatenate")
+        trace.assign(self, index, value)
+
+    def __bool__(self) -> bool:
+        return bool(_number(self, "the truth of a condition (bool)"))
+
+    def __float__(self) -> float:
+        return float(_number(self, "float()"))
+
+    def __int__(self) -> int:
+        return int(_number(self, "int()"))
+
+    def __index__(self) -> int:
+        return int(_number(self, "an index (__index__)"))
+
+    def __complex__(self) -> complex:
+        return complex(_number(self, "complex()"))
+
+    def item(self, *args: Any) -> Any:
+        return np.asarray(_number(self, ".item()")).item(*args)
+
+    def tolist(self) -> Any:
+        return np.asarray(_number(self, ".tolist()")).tolist()
+
+    def __copy__(self) -> Any:
+        return FUNCTIONS[np.copy]((self,), {}) if here.trace is not None else self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        refuse("a layer cannot be pickled", "save the values of net.weights() instead")
+
+
+AnyLayer: TypeAlias = Layer[Any, Any]
+METHODS: dict[str, Callable[[AnyLayer], Any]] = {}
+"""Attributes and methods of arrays, by name; each given the layer answers as the array's would."""
+GETITEM: list[Callable[[AnyLayer, Any], Any]] = []
+
+
+def _write(target: AnyLayer, value: AnyLayer) -> AnyLayer:
+    """`target += …`: within a trace the name and its views see the new value, elsewhere trees never change."""
+    if here.trace is None:
+        refuse("an in-place operator on a layer outside a traced function", "write x = x + y")
+    return here.trace.replace(target, value)
+
+
+def _fact(node: AnyLayer, what: str) -> Any:
+    if here.facts is None:
+        refuse(
+            f".{what} of {short(node)} is not known without an input",
+            "call the network with data, or give sizes in the hint: Symbolic['batch', 784]",
+        )
+    return here.facts.ask(node, what)
+
+
+def _number(node: AnyLayer, construct: str) -> Any:
+    _refuse_assignment(node)
+    return here.trace.concrete(node, construct) if here.trace else _Installed.runtime.constant(node, construct)
+
+
+def _refuse_assignment(node: AnyLayer) -> None:
+    if assigning():
+        refuse(
+            f"item assignment of the traced value {short(node)} into a NumPy array",
+            "collect the values in a list and join them with np.stack or np.concatenate",
+        )
+
+
+def cannot(node: AnyLayer, construct: str) -> NoReturn:
+    """Refuse to turn a traced value into a number."""
+    remedy = "use np.where for a choice by value" if "truth" in construct else "keep to NumPy functions, which are traced"
+    if construct == "float()":
+        remedy = "use NumPy's functions (np.exp, not math.exp), which keep the gradient"
+    refuse(f"{construct} was asked of the traced value {short(node)}, which has no number while tracing", remedy)
+
+
+def refuse(seen: str, remedy: str, kind: type[SymbolicError] = TraceError) -> NoReturn:
+    """Raise `kind`, with the line of the user's program that is running."""
+    raise kind(seen, where=_place(source()), remedy=remedy)
+
+
+def unsupported(name: str, instead: str = "") -> TraceError:
+    remedy = instead or "write it with functions that are supported, or compute it outside the traced function"
+    return TraceError(f"{name} is not supported on layers", where=_place(source()), remedy=remedy)
+
+
+def qualified(func: Callable[..., Any]) -> str:
+    module = (getattr(func, "__module__", None) or "numpy").replace("numpy", "np", 1)
+    return f"{module}.{getattr(func, '__name__', func)}"
+
+
+def short(node: AnyLayer, limit: int = 60) -> str:
+    text = str(node)
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -1,0 +1,267 @@
+"""Where does a tree end? In the input, a constant, or a weight."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from symbolic.context import here
+from symbolic.errors import DtypeError
+from symbolic.layer import AnyLayer, Layer, _Installed, refuse
+from symbolic.spec import AnySpec, Spec, spec_of
+from symbolic.tape import Tape
+
+D = TypeVar("D")
+G = TypeVar("G")
+In = TypeVar("In")
+
+set_once = object.__setattr__  # layers are frozen; their own constructors are not
+
+
+class Identity(Layer[Tape[D, G], Tape[D, G]], Generic[D, G]):
+    """The placeholder of the input; `forward` hands back the same input.
+
+    >>> from symbolic import Identity
+    >>> Identity().predict(3.0)
+    3.0
+    """
+
+    __slots__ = ("name",)
+    name: str
+
+    def __init__(self, name: str = "") -> None:
+        set_once(self, "name", name)
+
+    def apply(self, input: AnyLayer) -> AnyLayer:
+        return input
+
+
+class Projection(Layer[In, Tape[D, G]], Generic[In, D, G]):
+    """One entry of the tuple that a network of several inputs takes."""
+
+    __slots__ = ("index", "name")
+    __match_args__ = ("index",)
+    index: int
+    name: str
+
+    def __init__(self, index: int, name: str = "") -> None:
+        set_once(self, "index", index)
+        set_once(self, "name", name)
+
+    def parts(self) -> Sequence[str | AnyLayer]:
+        return (f"Projection({self.index})",)
+
+    def apply(self, input: AnyLayer) -> AnyLayer:
+        return _Installed.runtime.entry(input, self.index)
+
+
+class Literal(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
+    """A constant: a layer and a tape. It is not trainable, and every operation of its tape does nothing.
+
+    An array is copied, and `value` is read-only.
+
+    >>> from symbolic import Literal
+    >>> Literal(2.0) + 1.0
+    Plus(Literal(2.0), Literal(1.0))
+    """
+
+    __slots__ = ("_value",)
+    __match_args__ = ("value",)
+    constant = True
+
+    def __init__(self, value: D) -> None:
+        set_once(self, "_value", frozen(value))
+
+    @property
+    def value(self) -> Any:
+        return self._value
+
+    @property
+    def is_trainable(self) -> bool:
+        return False
+
+    def backward(self, delta: Any) -> None:
+        return
+
+    def duplicate(self) -> Literal[D, G]:
+        return self
+
+    def close(self) -> None:
+        return
+
+    def forward(self, tape: Tape[Any, Any]) -> Tape[Any, Any]:
+        return self
+
+    def apply(self, input: AnyLayer) -> AnyLayer:
+        return self
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return spec_of(self._value)
+
+    def parts(self) -> Sequence[str | AnyLayer]:
+        return (f"Literal({written(self._value)})",)
+
+
+class Cell:
+    """What a weight holds: the value, the delta of the last tape, and who has seen the value."""
+
+    __slots__ = ("delta", "exposed", "lock", "pending", "spare", "value", "version")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.delta: Any = None
+        self.pending: Any = None
+        self.exposed = False  # somebody holds the array: the next value needs memory of its own
+        self.spare: Any = None  # an array of the same kind that nobody holds
+        self.version = 0
+        self.lock = threading.Lock()
+
+    def snapshot(self) -> Any:
+        """The value, for somebody to keep: it will never change."""
+        self.exposed = True
+        return self.value
+
+    def blank(self) -> Any:
+        """An array that the next value may be written into."""
+        spare, self.spare = self.spare, None
+        return np.empty_like(self.value) if spare is None else spare
+
+    def move(self, value: Any, delta: Any) -> None:
+        """Take the new value; the old array is kept for the step after, unless somebody holds it."""
+        old = self.value
+        self.value, self.delta, self.version = value, delta, self.version + 1
+        self.spare = None if self.exposed or not isinstance(old, np.ndarray) else old
+        self.exposed = False
+
+
+class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
+    """A trainable value: a layer and a tape.
+
+    `value` (an array is copied) keeps its type, shape and dtype for ever; `optimizer` moves it where no other is
+    given to `train`; `name` stands in `weights()`. Made inside a symbolic function it belongs to the layer, and
+    running the body again finds it again. `w.value` is a read-only snapshot, `w.delta` what the last closed tape
+    brought. DtypeError for a type that has no delta.
+
+    >>> from symbolic import SGD, Weight
+    >>> w = Weight(2.0)
+    >>> _ = (w * 3.0).train(0.0, optimizer=SGD(0.1))
+    >>> w.value, w.delta
+    (1.7, 3.0)
+    """
+
+    __slots__ = ("cell", "name", "optimizer")
+    __match_args__ = ("value",)
+    cell: Cell
+    name: str
+    optimizer: Any
+
+    def __new__(cls, value: D, optimizer: Any = None, name: str = "") -> Weight[D, G]:
+        if here.trace is not None:
+            return here.trace.weight(lambda: cls._fresh(value, optimizer, name), value)  # type: ignore[no-any-return]
+        return cls._fresh(value, optimizer, name)
+
+    @classmethod
+    def _fresh(cls, value: Any, optimizer: Any, name: str) -> Weight[D, G]:
+        if isinstance(value, Layer):
+            refuse("Weight() of a layer", "a weight starts from a number or an array", DtypeError)
+        if not _can_be_weight(value):
+            refuse(
+                f"Weight() of {type(value).__name__} {written(value)}, which has no delta",
+                "start from a float, an int or an array of a floating or complex dtype",
+                DtypeError,
+            )
+        self = Layer.__new__(cls)
+        set_once(self, "cell", Cell(frozen(value, writeable=True)))
+        set_once(self, "optimizer", optimizer)
+        set_once(self, "name", name)
+        return self  # type: ignore[no-any-return]
+
+    @property
+    def value(self) -> Any:
+        value = self.cell.snapshot()
+        if isinstance(value, np.ndarray):
+            value = value.view()
+            value.flags.writeable = False
+        return value
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        raise AttributeError("a weight moves only through an optimizer; use weight.assign(value) to set it")
+
+    def assign(self, value: Any) -> None:
+        """Set the value by hand, of the same shape and dtype (a checkpoint, a test)."""
+        want, got = spec_of(self.cell.value), spec_of(value)
+        if isinstance(want, Spec) and isinstance(got, Spec) and want.shape != got.shape:
+            refuse(f"Weight.assign of {got} to a weight of {want}", "give a value of the weight's shape", DtypeError)
+        with self.cell.lock:
+            self.cell.move(like(self.cell.value, value), self.cell.delta)
+
+    @property
+    def delta(self) -> Any:
+        return self.cell.delta
+
+    @property
+    def is_trainable(self) -> bool:
+        return True
+
+    def backward(self, delta: Any) -> None:
+        self.cell.pending = delta if self.cell.pending is None else self.cell.pending + delta
+
+    def duplicate(self) -> Weight[D, G]:
+        return self
+
+    def close(self) -> None:
+        pending, self.cell.pending = self.cell.pending, None
+        if pending is not None:
+            _Installed.runtime.move([self], [pending], None)
+
+    def discard(self) -> None:
+        self.cell.pending = None
+
+    def apply(self, input: AnyLayer) -> AnyLayer:
+        return self
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return spec_of(self.cell.value)
+
+    def parts(self) -> Sequence[str | AnyLayer]:
+        return (f"Weight({written(self.cell.value)})",)
+
+
+def _can_be_weight(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fc"
+    return isinstance(value, (float, int, complex, np.number)) and not isinstance(value, bool)
+
+
+def frozen(value: Any, writeable: bool = False) -> Any:
+    """A copy of an array, so that what the caller does later cannot reach us."""
+    if isinstance(value, np.ndarray):
+        value = np.array(value, order="K", subok=False)
+        value.flags.writeable = writeable
+    elif type(value) is tuple:
+        value = tuple(frozen(entry, writeable) for entry in value)
+    return value
+
+
+def like(old: Any, new: Any) -> Any:
+    """`new` as the kind of value that `old` is: dtype and Python type; integers are rounded."""
+    if isinstance(old, np.ndarray):
+        return np.array(new, dtype=old.dtype, order="K").reshape(old.shape)
+    if isinstance(old, (int, np.integer)):
+        return type(old)(np.rint(new))
+    return type(old)(new)
+
+
+def written(value: Any) -> str:
+    """A value as it stands in a printed tree: short, and where it can be, an expression."""
+    if isinstance(value, np.ndarray):
+        if value.size <= 6:
+            body = np.array2string(value, separator=", ").replace("\n", "")
+            plain = value.dtype in (np.dtype(float), np.dtype(int), np.dtype(bool)) and value.size
+            return f"array({body})" if plain else f"array({body}, dtype={value.dtype})"
+        return f"<{value.dtype}[{', '.join(map(str, value.shape))}]>"
+    return repr(value)

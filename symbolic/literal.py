@@ -1,0 +1,148 @@
+"""Which native types are differentiable, and what is the type of their delta? `ToLiteral` says so."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import types
+from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
+
+import numpy as np
+
+from symbolic.context import here
+from symbolic.errors import DtypeError
+from symbolic.layer import AnyLayer, Layer, refuse
+from symbolic.leaves import Literal
+from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec
+
+Data = TypeVar("Data")
+Delta = TypeVar("Delta")
+
+
+class NoDelta:
+    """The delta type of data that has no gradient: the value passes, and nothing comes back."""
+
+
+class ToLiteral(Generic[Data, Delta]):
+    """Says that a native type is differentiable and what its delta type is.
+
+    Defining a subclass registers it; a later one for the same type replaces an earlier or a built-in one.
+
+    >>> import numpy as np
+    >>> class ShortToLiteral(ToLiteral[np.int16, np.float32]):
+    ...     def __call__(self, data: np.int16) -> Literal[np.int16, np.float32]:
+    ...         return Literal(data)
+    >>> ToLiteral.of(np.int16).delta.__name__
+    'float32'
+    """
+
+    registry: ClassVar[dict[Any, ToLiteral[Any, Any]]] = {}
+    data: Any = None
+    delta: Any = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for base in getattr(cls, "__orig_bases__", ()):
+            if get_origin(base) is ToLiteral:
+                cls.data, cls.delta = get_args(base)
+        if cls.data is not None and not isinstance(cls.data, TypeVar):
+            ToLiteral.registry[cls.data] = cls()
+
+    def __call__(self, data: Data) -> Literal[Data, Delta]:
+        return Literal(data)
+
+    @staticmethod
+    def of(kind: Any) -> ToLiteral[Any, Any]:
+        """The mapping of a type or of one of its bases; DtypeError where there is none."""
+        found = ToLiteral.find(kind)
+        if found is None:
+            name = getattr(kind, "__name__", str(kind))
+            raise DtypeError(
+                f'No ToLiteral is registered for type "{name}"',
+                remedy=f"define `class {name}ToLiteral(ToLiteral[{name}, Delta])` with the type of its delta",
+            )
+        return found
+
+    @staticmethod
+    def find(kind: Any) -> ToLiteral[Any, Any] | None:
+        origin = get_origin(kind)
+        if origin is not None and kind not in ToLiteral.registry:
+            kind = origin
+        for base in getattr(kind, "__mro__", (kind,)):
+            if base in ToLiteral.registry:
+                return ToLiteral.registry[base]
+        return _structured if dataclasses.is_dataclass(kind) or origin is types.UnionType else None
+
+
+def _register(data: Any, delta: Any) -> ToLiteral[Any, Any]:
+    mapping: ToLiteral[Any, Any] = ToLiteral()
+    mapping.data, mapping.delta = data, delta
+    if data is not None:
+        ToLiteral.registry[data] = mapping
+    return mapping
+
+
+for _kind in (float, complex, np.floating, np.complexfloating, np.ndarray):
+    _register(_kind, _kind)
+for _kind in (np.integer, np.bool_, bool, str, type(None), enum.Enum):
+    _register(_kind, NoDelta)
+for _kind in (tuple, dict, list):
+    _register(_kind, _kind)
+_register(int, float)
+_structured = _register(None, None)
+_BUILTIN = dict(ToLiteral.registry)
+
+
+def delta_spec(spec: AnySpec) -> AnySpec | None:
+    """The spec of a value's delta; `None` where no gradient passes."""
+    if isinstance(spec, TupleSpec):
+        return TupleSpec(delta_spec(entry) or OpaqueSpec(NoDelta) for entry in spec)
+    if isinstance(spec, OpaqueSpec) or spec.dtype is None:
+        return None
+    if spec.dtype.kind in "fc":
+        return spec
+    if spec.python is int:
+        return Spec((), np.dtype(float), float)
+    if spec.shape == () and spec.python is None:
+        found = ToLiteral.find(spec.dtype.type)
+        if found is not None and found.delta is not NoDelta:
+            return Spec((), np.dtype(found.delta))
+    return None
+
+
+def to_literal(value: Any) -> AnyLayer:
+    """A native value as a constant of the graph."""
+    kind = type(value)
+    if kind is float or kind is np.ndarray:
+        return Literal(value)
+    return ToLiteral.of(kind)(value)
+
+
+def as_layer(value: Any) -> AnyLayer:
+    """An operand: layers as they are, with assignments that were made to them; natives as Literals."""
+    if isinstance(value, Layer):
+        return value if here.trace is None else here.trace.resolve(value)
+    if isinstance(value, np.ndarray) and value.dtype.hasobject:
+        refuse(
+            "an array of objects as an operand of a layer",
+            "make an array of numbers; join traced values with np.stack, not with np.array",
+            DtypeError,
+        )
+    if isinstance(value, (list, tuple)):
+        return join(value)
+    return to_literal(value)
+
+
+def join(values: Any) -> AnyLayer:
+    """A (nested) list in the place of an array, as NumPy functions take it."""
+    if not _holds_layer(values):
+        return Literal(np.asarray(values))
+    from symbolic.layer import FUNCTIONS  # the vocabulary fills it
+
+    return FUNCTIONS[np.stack](([as_layer(one) for one in values],), {})  # type: ignore[no-any-return]
+
+
+def _holds_layer(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(_holds_layer(one) for one in value)
+    return isinstance(value, Layer)

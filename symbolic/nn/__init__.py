@@ -1,0 +1,1 @@
+"""What people build with: containers, layers, initializers."""

@@ -1,0 +1,137 @@
+"""How are layers put together? In a row, side by side, or entry by entry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from symbolic.context import here, inside, scope
+from symbolic.errors import DtypeError, ShapeError, TapeError, _place
+from symbolic.layer import AnyLayer, Layer, refuse
+from symbolic.leaves import set_once
+from symbolic.nn.layers import Module
+from symbolic.ops.families import Item, Tuple
+from symbolic.ops.operation import Operation
+from symbolic.printing import separated
+from symbolic.spec import TupleSpec, describe
+from symbolic.trace import Tracing
+
+
+def run_child(number: int | str, child: AnyLayer, input: AnyLayer) -> AnyLayer:
+    """A layer within a container: its number joins the path, `2:Linear(128, 10)`."""
+    if isinstance(child, Operation):
+        with scope(f"{number}:{child.title}()"):
+            return child.apply(input)
+    with inside(prefix=f"{number}:"):
+        return child.apply(input)
+
+
+class Container(Module):
+    """Layers in an order. `add` appends in place, until the container is used for the first time."""
+
+    __slots__ = ("layers", "used")
+    layers: list[AnyLayer]
+    used: bool
+
+    def __init__(self, *layers: AnyLayer) -> None:
+        set_once(self, "layers", [])
+        set_once(self, "used", False)
+        for layer in layers:
+            self.add(layer)
+
+    def add(self, layer: AnyLayer) -> Any:
+        """Append a layer and return the container; TapeError once it has been used."""
+        if self.used:
+            raise TapeError(
+                f"{self.title}.add after the container was used", where=_place(self._origin), remedy="add every layer first"
+            )
+        if not isinstance(layer, Layer):
+            refuse(f"{self.title}.add of {layer!r}", "add a Layer: make one of a function with @symbolic", DtypeError)
+        self.layers.append(layer)
+        return self
+
+    def apply(self, input: AnyLayer) -> AnyLayer:
+        set_once(self, "used", True)
+        return super().apply(input)
+
+    def __len__(self) -> int:
+        return len(self.layers)
+
+    def parts(self) -> Sequence[str | AnyLayer]:
+        return (f"{type(self).__name__}(", *separated(self.layers), ")")
+
+    def children(self) -> Sequence[tuple[str, AnyLayer]]:
+        return [(str(k), layer) for k, layer in enumerate(self.layers)]
+
+
+class Sequential(Container):
+    """Feeds each layer the result of the one before; empty it is the identity.
+
+    >>> from symbolic import Linear, ReLU, Sequential
+    >>> Sequential(Linear(4, 8), ReLU()).add(Linear(8, 2))
+    Sequential(Linear(4, 8), ReLU(Identity()), Linear(8, 2))
+    """
+
+    __slots__ = ()
+
+    def build(self, input: AnyLayer) -> AnyLayer:
+        for k, layer in enumerate(self.layers):
+            input = run_child(k, layer, input)
+        return input
+
+
+class ConcatTable(Container):
+    """Gives one input to every branch: the tuple of their results."""
+
+    __slots__ = ()
+
+    def build(self, input: AnyLayer) -> AnyLayer:
+        return Tuple.make(tuple([run_child(k, layer, input) for k, layer in enumerate(self.layers)]))  # type: ignore[no-any-return]
+
+
+class ParallelTable(Container):
+    """Gives the i-th entry of a tuple to the i-th branch; ShapeError unless the counts agree."""
+
+    __slots__ = ()
+
+    def build(self, input: AnyLayer) -> AnyLayer:
+        given = entries_of(input, self)
+        if len(given) != len(self.layers):
+            raise ShapeError(
+                f"ParallelTable has {len(self.layers)} branches for {len(given)} inputs",
+                remedy="give as many inputs as there are branches",
+            )
+        return Tuple.make(  # type: ignore[no-any-return]
+            tuple([run_child(k, layer, one) for k, (layer, one) in enumerate(zip(self.layers, given, strict=True))])
+        )
+
+
+class AddTable(Module):
+    """The sum of the entries of a tuple."""
+
+    __slots__ = ()
+
+    def build(self, input: AnyLayer) -> AnyLayer:
+        return reduce(np.add, entries_of(input, self))  # type: ignore[arg-type]  # layers stand for arrays
+
+
+def entries_of(input: AnyLayer, container: AnyLayer) -> list[AnyLayer]:
+    """The entries of a tuple of layers; DtypeError for what is no tuple."""
+    if isinstance(input, Tuple):
+        return list(input.operands)
+    tracing = here.trace
+    spec = tracing.facts.spec(tracing.resolve(input)) if isinstance(tracing, Tracing) else None
+    if isinstance(spec, TupleSpec):
+        return [Item(input, index=k) for k in range(len(spec))]
+    raise DtypeError(
+        f"{container.title} takes a tuple, not {describe(spec) if spec is not None else input}",
+        remedy="feed it several inputs, or the result of a ConcatTable",
+    )
+
+
+
+
+__all__: list[Any] = ["AddTable", "ConcatTable", "Container", "ParallelTable", "Sequential", "entries_of", "run_child"]

@@ -1,0 +1,314 @@
+"""What do +, -, ·, / and powers do, and what are their derivatives?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from symbolic.layer import AnyLayer
+from symbolic.leaves import Literal
+from symbolic.ops.families import Binary, Unary, chain, is_complex
+from symbolic.ops.operation import Kernel, array
+from symbolic.spec import AnySpec, Spec, dtype_by_trial
+
+
+class Plus(Binary, numpy=np.add, symbol="+"):
+    """x + y.
+
+    >>> from symbolic import Identity, Literal, Plus
+    >>> Plus(Identity(), Literal(1.0)).predict(2.0)
+    3.0
+    """
+
+    __slots__ = ()
+
+    @staticmethod
+    def derivative(out: Any, x: Any, y: Any) -> Any:
+        return 1, 1
+
+
+class Subtract(Binary, numpy=np.subtract, symbol="-"):
+    """x - y."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def derivative(out: Any, x: Any, y: Any) -> Any:
+        return 1, -1
+
+
+class Times(Binary, numpy=np.multiply, symbol="*"):
+    """x · y."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def derivative(out: Any, x: Any, y: Any) -> Any:
+        return y, x
+
+
+class Divide(Binary, numpy=np.divide, symbol="/"):
+    """x / y."""
+
+    __slots__ = ()
+    domain = "nonzero"
+
+    @staticmethod
+    def derivative(out: Any, x: Any, y: Any) -> Any:
+        return np.divide(1.0, y), np.negative(out) / y
+
+
+class Negative(Unary, numpy=np.negative, symbol="neg"):
+    """-x."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def derivative(out: Any, x: Any) -> Any:
+        return -1
+
+
+class Positive(Unary, numpy=np.positive, symbol="pos"):
+    """+x."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def derivative(out: Any, x: Any) -> Any:
+        return 1
+
+
+# --------------------------------------------------------------------------- powers and roots
+
+
+def power_rule(out: Any, x: Any, y: Any) -> Any:
+    """y·x^(y-1) and x^y·log x; each finite wherever the power is smooth."""
+    return _by_base(x, y), _by_exponent(out, x)
+
+
+def _by_base(x: Any, y: Any) -> Any:
+    exponent = known_number(y)
+    if exponent is not None and not isinstance(exponent, complex):
+        if exponent in (0, 1):
+            return None if exponent == 0 else 1
+        return np.multiply(x if exponent == 2 else np.power(x, exponent - 1), exponent)
+    # x^0 is 1 everywhere, so at 0 its derivative is 0 and not 0 · 0^-1
+    flat = np.logical_and(np.equal(x, 0), np.equal(y, 0))
+    return np.multiply(np.power(x, np.where(flat, 0.0, np.subtract(y, 1.0))), y)
+
+
+def _by_exponent(out: Any, x: Any) -> Any:
+    base = known_number(x)
+    if isinstance(base, (int, float)) and base > 0:
+        return np.multiply(out, math.log(base))
+    return np.multiply(out, np.log(np.where(np.equal(x, 0), 1, x)))  # 0^y stays 0 while y moves
+
+
+def known_number(value: Any) -> Any:
+    """A constant scalar as a Python number; `None` for anything else."""
+    value = value.value if isinstance(value, Literal) else value
+    if isinstance(value, np.generic) and value.dtype.kind in "iufc":
+        value = value.item()
+    return value if isinstance(value, (int, float, complex)) else None
+
+
+_SHORTER: dict[float, np.ufunc] = {-1.0: np.reciprocal, 0.5: np.sqrt, 1.0: np.positive, 2.0: np.square}
+
+
+class Power(Binary, numpy=np.power, symbol="**"):
+    """x ^ y."""
+
+    __slots__ = ()
+    domain = "positive"
+    derivative = staticmethod(power_rule)
+
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        """Arrays take the short cuts that NumPy's own `**` takes."""
+        base, exponent = specs[0], known_number(self.operands[1])
+        if not isinstance(base, Spec) or base.python is not None or base.dtype is None or base.dtype.kind not in "fc":
+            return None
+        if exponent not in _SHORTER or self.infer(*specs) != base:
+            return None
+        return _SHORTER[exponent](self.operands[0])  # type: ignore[no-any-return]  # a layer stands for an array
+
+
+class FloatPower(Binary, numpy=np.float_power):
+    """x ^ y in double precision at least."""
+
+    __slots__ = ()
+    domain = "positive"
+    derivative = staticmethod(power_rule)
+
+
+class Square(Unary, numpy=np.square):
+    """x²."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def derivative(out: Any, x: Any) -> Any:
+        return np.multiply(x, 2)
+
+
+class Sqrt(Unary, numpy=np.sqrt):
+    """√x."""
+
+    __slots__ = ()
+    domain = "positive"
+
+    @staticmethod
+    def derivative(out: Any, x: Any) -> Any:
+        return np.divide(0.5, out)
+
+
+class Cbrt(Unary, numpy=np.cbrt):
+    """∛x."""
+
+    __slots__ = ()
+    domain = "nonzero"
+
+    @staticmethod
+    def derivative(out: Any, x: Any) -> Any:
+        return np.divide(1 / 3, np.square(out))
+
+
+class Reciprocal(Unary, numpy=np.reciprocal):
+    """1 / x."""
+
+    __slots__ = ()
+    domain = "nonzero"
+
+    @staticmethod
+    def derivative(out: Any, x: Any) -> Any:
+        return np.negative(np.square(out))
+
+
+class Hypot(Binary, numpy=np.hypot):
+    """√(x² + y²); 0 at the kink."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def derivative(out: Any, x: Any, y: Any) -> Any:
+        length = np.where(np.equal(out, 0), 1, out)
+        return x / length, y / length
+
+
+class Ldexp(Binary, numpy=np.ldexp):
+    """x · 2^n for whole n."""
+
+    __slots__ = ()
+    domain: ClassVar[Any] = (None, "integer")
+
+    @staticmethod
+    def derivative(out: Any, x: Any, y: Any) -> Any:
+        return np.ldexp(1.0, y), None
+
+
+# --------------------------------------------------------------------------- absolute values and signs
+
+
+class Abs(Unary, numpy=np.absolute, symbol="abs"):
+    """|x|, of complex numbers too; 0 at the kink."""
+
+    __slots__ = ()
+    domain = "nonzero"
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        (x,) = operands
+        if is_complex(x):  # not holomorphic: ∂|z|/∂z* points along z
+            return (chain(delta, 1 / np.where(np.equal(out, 0), np.inf, out)) * x,)
+        return (chain(delta, np.sign(x)),)
+
+
+class Fabs(Unary, numpy=np.fabs):
+    """|x|, real, as a float."""
+
+    __slots__ = ()
+    domain = "nonzero"
+
+    @staticmethod
+    def derivative(out: Any, x: Any) -> Any:
+        return np.sign(x)
+
+
+class Sign(Unary, numpy=np.sign):
+    """-1, 0 or 1; z / |z| of complex numbers."""
+
+    __slots__ = ()
+    domain = "nonzero"
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        (x,) = operands
+        if not is_complex(x):
+            return (None,)
+        length = np.absolute(x)
+        across = delta - out * np.real(np.conjugate(out) * delta)  # only turning moves z / |z|
+        return (across / np.where(np.equal(length, 0), np.inf, length),)
+
+
+class Copysign(Binary, numpy=np.copysign):
+    """|x| with the sign of y."""
+
+    __slots__ = ()
+    domain = "nonzero"
+
+    @staticmethod
+    def derivative(out: Any, x: Any, y: Any) -> Any:
+        return np.sign(x) * np.copysign(1.0, y), None
+
+
+class Heaviside(Binary, numpy=np.heaviside):
+    """0 below zero, 1 above it, y at zero."""
+
+    __slots__ = ()
+    domain = "nonzero"
+
+    @staticmethod
+    def derivative(out: Any, x: Any, y: Any) -> Any:
+        return None, np.equal(x, 0)
+
+
+# --------------------------------------------------------------------------- sin(πx) / πx
+
+
+class Sinc(Unary, numpy=np.sinc):
+    """sin(πx) / πx, and with `order` its derivative of that order: right at 0 too, where it is smooth."""
+
+    __slots__ = ()
+    defaults: ClassVar[Any] = {"order": 0}
+    samples = ({}, {"order": 1}, {"order": 2})
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        spec = array(specs[0])
+        return Spec(spec.shape, None if spec.dtype is None else dtype_by_trial(np.sinc, spec.dtype))
+
+    def evaluate(self, *values: Any) -> Any:
+        out = np.sinc(values[0])
+        return out if self.order == 0 else _sinc(values[0], self.order).astype(out.dtype)[()]
+
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        return self.evaluate, False
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return (chain(delta, Sinc(operands[0], order=self.order + 1)),)
+
+
+def _sinc(x: Any, order: int) -> Any:
+    """With s(t) = sin(t)/t: t·s⁽ⁿ⁾ = sin⁽ⁿ⁾(t) - n·s⁽ⁿ⁻¹⁾ away from 0, the power series near it."""
+    t = np.asarray(np.multiply(x, np.pi))
+    near = np.abs(t) < order + 1
+    far, small = np.where(near, 1, t), np.where(near, t, 0)
+    recursion = np.sin(far) / far
+    for n in range(1, order + 1):
+        recursion = (np.sin(far + n * np.pi / 2) - n * recursion) / far
+    first = (order + 1) // 2
+    series = sum(_term(small, k, 2 * k - order) for k in range(first, first + 12 + order))
+    return np.where(near, series, recursion) * np.pi**order
+
+
+def _term(t: Any, k: int, power: int) -> Any:
+    return (-1) ** k * t**power / (math.factorial(power) * (2 * k + 1))

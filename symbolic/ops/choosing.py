@@ -1,0 +1,109 @@
+"""Which of two values is taken, and where are the entries for which a condition holds?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any, ClassVar
+
+import numpy as np
+
+from symbolic.layer import FUNCTIONS
+from symbolic.literal import as_layer
+from symbolic.ops.families import Elementwise, Item, SumLike
+from symbolic.ops.operation import Kernel, Operation, array, implements
+from symbolic.spec import AnySpec, Spec, TupleSpec, broadcast, result_dtype
+
+# --------------------------------------------------------------------------- a choice by condition
+
+
+class Where(Elementwise):
+    """The first where the condition holds, elsewhere the second; what was not taken gets exactly no gradient."""
+
+    __slots__ = ()
+    functions = (np.where,)
+    operand_names = ("condition", "operand1", "operand2")
+    domain: ClassVar[Any] = ("boolean", None, None)
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        condition, one, other = [array(spec) for spec in specs]
+        return Spec(broadcast([condition.shape, one.shape, other.shape]), result_dtype([one, other]))
+
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        return np.where, False
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        condition = operands[0]
+        return None, np.where(condition, delta, 0), np.where(condition, 0, delta)
+
+
+def _where(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if len(args) == 1:
+        return np.nonzero(args[0])
+    condition, one, other = args
+    return Where.make((as_layer(condition), as_layer(one), as_layer(other)))
+
+
+FUNCTIONS[np.where] = _where
+
+
+@implements(np.select, operands="conditions")
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """The choice of the first condition that holds."""
+    if len(condlist) != len(choicelist):
+        raise ValueError(f"np.select of {len(condlist)} conditions and {len(choicelist)} choices; give one for each")
+    pairs = list(zip(condlist, choicelist, strict=True))
+    return reduce(lambda rest, pair: np.where(pair[0], pair[1], rest), reversed(pairs), default)
+
+
+@implements(np.piecewise, operands="conditions")
+def piecewise(x: Any, condlist: Any, funclist: Any) -> Any:
+    """The last condition that holds decides; every piece is computed everywhere."""
+    conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
+    pieces = [piece(x) if callable(piece) else piece for piece in funclist]
+    if len(pieces) not in (len(conditions), len(conditions) + 1):
+        raise ValueError(f"np.piecewise of {len(conditions)} conditions and {len(pieces)} pieces; give one for each")
+    out = pieces.pop() if len(pieces) > len(conditions) else 0
+    for condition, piece in zip(conditions, pieces, strict=True):
+        out = np.where(condition, piece, out)
+    return SumLike(out, x)
+
+
+# --------------------------------------------------------------------------- where entries are true
+
+
+class Nonzero(Operation):
+    """The indices of the true entries, one array for each axis; how many, only the run knows."""
+
+    __slots__ = ()
+    functions = (np.nonzero,)
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        ndim = array(specs[0]).ndim
+        return Spec() if ndim is None else TupleSpec([Spec((None,), np.dtype(np.intp))] * ndim)
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return (None,)
+
+
+class Argwhere(Operation, numpy=np.argwhere):
+    """The indices of the true entries, one row for each."""
+
+    __slots__ = ()
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return Spec((None, array(specs[0]).ndim), np.dtype(np.intp))
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return (None,)
+
+
+@implements(np.nonzero)
+def nonzero(a: Any) -> Any:
+    indices = Nonzero(a)
+    return tuple([Item(indices, index=k) for k in range(np.ndim(a))])
+
+
+@implements(np.flatnonzero)
+def flatnonzero(a: Any) -> Any:
+    return np.nonzero(np.ravel(a))[0]

@@ -1,0 +1,105 @@
+"""What do an array's own methods and attributes mean on a layer? The NumPy function of the same name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+
+from symbolic.layer import METHODS, AnyLayer, refuse
+from symbolic.ops.families import Cast
+from symbolic.ops.operation import array_method, implements
+
+_FUNCTIONS = (
+    (np.all, np.any, np.argmax, np.argmin, np.argpartition, np.argsort, np.clip, np.conjugate, np.copy)
+    + (np.cumprod, np.cumsum, np.diagonal, np.dot, np.max, np.mean, np.min, np.nonzero, np.prod, np.ptp, np.ravel)
+    + (np.repeat, np.round, np.searchsorted, np.squeeze, np.std, np.sum, np.swapaxes, np.take, np.trace, np.var)
+)
+_ATTRIBUTES: dict[str, Callable[..., Any]] = {
+    "T": np.transpose,
+    "mT": np.matrix_transpose,
+    "real": np.real,
+    "imag": np.imag,
+}
+
+
+def _bound(function: Callable[..., Any]) -> Callable[[AnyLayer], Any]:
+    return lambda layer: partial(function, layer)
+
+
+METHODS.update({function.__name__: _bound(function) for function in _FUNCTIONS})
+METHODS["conj"] = METHODS["conjugate"]
+METHODS.update(_ATTRIBUTES)
+
+
+@array_method("reshape")
+def reshape(layer: Any, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
+    return np.reshape(layer, shape[0] if len(shape) == 1 else shape, order=order)
+
+
+@array_method("transpose")
+def transpose(layer: Any, *axes: Any) -> Any:
+    return np.transpose(layer, axes[0] if len(axes) == 1 else axes or None)
+
+
+@array_method("flatten")
+def flatten(layer: Any, order: Any = "C") -> Any:
+    return np.copy(np.ravel(layer, order=order))
+
+
+@array_method("compress")
+def compress(layer: Any, condition: Any, axis: Any = None) -> Any:
+    return np.compress(condition, layer, axis=axis)
+
+
+@array_method("astype")
+def astype(
+    layer: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+) -> Any:
+    return Cast(layer, dtype=np.dtype(dtype))
+
+
+@implements(np.astype, samples=({"dtype": np.float32},))
+def astype_function(x: Any, dtype: Any, copy: bool = True) -> Any:
+    return Cast(x, dtype=np.dtype(dtype))
+
+
+_REFUSED = {
+    "sort": "use y = np.sort(x)",
+    "partition": "use y = np.partition(x, k)",
+    "fill": "use np.full_like(x, value), or x[...] = value in a traced function",
+    "resize": "use np.reshape",
+    "put": "assign to an entry: x[index] = value",
+    "itemset": "assign to an entry: x[index] = value",
+    "setfield": "assign to an entry: x[index] = value",
+    "choose": "use np.select or np.where",
+    "view": "use x.astype(dtype), which keeps the gradient",
+    "getfield": "use x.astype(dtype), which keeps the gradient",
+    "byteswap": "compute it outside the traced function",
+    "tobytes": "compute it outside the traced function",
+    "tofile": "compute it outside the traced function",
+    "dump": "compute it outside the traced function",
+    "dumps": "compute it outside the traced function",
+    "setflags": "compute it outside the traced function",
+    "to_device": "choose the machine with symbolic.use(...)",
+}
+_NO_MEMORY = ("data", "flat", "flags", "strides", "base", "ctypes", "itemsize", "nbytes")
+
+
+def _refusal(name: str, remedy: str) -> Callable[[AnyLayer], Any]:
+    def method(*args: Any, **kwargs: Any) -> NoReturn:
+        refuse(f".{name}() of a traced layer, which has no memory of its own", remedy)
+
+    return lambda layer: method
+
+
+def _no_attribute(name: str) -> Callable[[AnyLayer], NoReturn]:
+    return lambda layer: refuse(
+        f".{name} of a traced layer, which has no memory of its own", "use NumPy functions on the layer itself"
+    )
+
+
+METHODS.update({name: _refusal(name, remedy) for name, remedy in _REFUSED.items()})
+METHODS.update({name: _no_attribute(name) for name in _NO_MEMORY})

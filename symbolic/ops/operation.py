@@ -1,0 +1,355 @@
+"""What is an operation? A case class: operands, parameters, the NumPy function that it stands for, and its gradient.
+
+The NumPy function is the key. A class statement with `numpy=` binds the function, and everything that NumPy knows
+(the arguments' names, the dtype of the result) is asked of NumPy.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from symbolic.context import here
+from symbolic.errors import DtypeError
+from symbolic.layer import FUNCTIONS, METHODS, UFUNC_METHODS, AnyLayer, Layer, qualified, refuse, unsupported
+from symbolic.leaves import Identity, set_once, written
+from symbolic.literal import as_layer
+from symbolic.printing import bits, separated
+from symbolic.spec import AnySpec, Spec
+
+Kernel = Callable[..., Any]
+
+PYTHON_OPERATORS: dict[str, Callable[..., Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "neg": operator.neg,
+    "pos": operator.pos,
+    "abs": abs,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
+class _Operand:
+    """A field that reads one operand."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+    def __get__(self, node: Operation | None, owner: type) -> Any:
+        return self if node is None else node.operands[self.index]
+
+
+class _Parameter(_Operand):
+    """A field that reads one parameter."""
+
+    __slots__ = ()
+
+    def __get__(self, node: Operation | None, owner: type) -> Any:
+        return self if node is None else node.parameters[self.index]
+
+
+class Operation(Layer[Any, Any]):
+    """The base of every operation; its fields are its operands and its parameters.
+
+    A concrete class declares what NumPy cannot say: its gradient, and, where it differs from its family's, `infer`.
+    """
+
+    __slots__ = ("operands", "parameters")
+
+    operands: tuple[AnyLayer, ...]
+    parameters: tuple[Any, ...]
+
+    operand_names: ClassVar[tuple[str, ...]] = ("operand",)
+    defaults: ClassVar[Mapping[str, Any]] = {}
+    variadic: ClassVar[bool] = False
+    view: ClassVar[bool] = False  # the result may share the first operand's memory
+    elementwise: ClassVar[bool] = False  # entry by entry: the result may overwrite an operand
+    effect: ClassVar[bool] = False  # kept, and never merged with a twin
+    functions: ClassVar[tuple[Callable[..., Any], ...]] = ()
+    symbol: ClassVar[str] = ""
+
+    # what the laws need to know
+    domain: ClassVar[Any] = None  # where the function is smooth: a name that test_laws.py knows
+    samples: ClassVar[Sequence[Mapping[str, Any]]] = ({},)  # parameters to try
+
+    def __init_subclass__(cls, numpy: Any = None, symbol: str = "", method: str = "", **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.__match_args__ = cls.operand_names + tuple(cls.defaults)
+        if not cls.variadic:
+            for k, name in enumerate(cls.operand_names):
+                setattr(cls, name, _Operand(k))
+        for k, name in enumerate(cls.defaults):
+            setattr(cls, name, _Parameter(k))
+        if symbol:
+            cls.symbol = symbol
+        if numpy is not None:
+            cls.functions = numpy if isinstance(numpy, tuple) else (numpy,)
+            for function in cls.functions:
+                FUNCTIONS[function] = _Binder(cls, function)
+            OPERATIONS.append(cls)
+
+    def __init__(self, *operands: Any, **parameters: Any) -> None:
+        names, defaults = self.operand_names, self.defaults
+        if not self.variadic:
+            given = list(operands)
+            given += [parameters.pop(name) for name in names[len(given) :] if name in parameters]
+            if not given and len(names) == 1:
+                given = [Identity()]
+            if len(given) != len(names):
+                raise TypeError(f"{type(self).__name__} takes {' and '.join(names)}, not {len(given)} operands")
+            operands = tuple(given)
+        for name in parameters:
+            if name not in defaults:
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(defaults) or 'none'}")
+        set_once(self, "operands", tuple([as_layer(one) for one in operands]))
+        set_once(self, "parameters", tuple([parameters.get(name, value) for name, value in defaults.items()]))
+
+    @classmethod
+    def make(cls, operands: tuple[AnyLayer, ...], parameters: tuple[Any, ...] = ()) -> Any:
+        """A node of operands and parameters that are in order already."""
+        self = Layer.__new__(cls)
+        set_once(self, "operands", operands)
+        set_once(self, "parameters", parameters)
+        return self
+
+    def rebuilt(self, operands: tuple[AnyLayer, ...]) -> Any:
+        """The same operation, from the same line of the program, over other operands."""
+        self_ = object.__new__(type(self))
+        path, file, line = self._origin
+        set_once(self_, "_origin", (here.path or path, file, line) if here.trace is not None else self._origin)
+        set_once(self_, "operands", operands)
+        set_once(self_, "parameters", self.parameters)
+        return self_
+
+    # ------------------------------------------------------------------ the questions
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        """The spec of the result; `None` for what cannot be known. The family says it."""
+        raise NotImplementedError  # abstract
+
+    def evaluate(self, *values: Any) -> Any:
+        """The value, by NumPy."""
+        return self.functions[0](*values, **dict(zip(self.defaults, self.parameters, strict=True)))
+
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        """What computes the value for operands of these specs, and whether it takes the result's array (or None) last."""
+        return self.evaluate, False
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        """One delta for each operand (`None`: no gradient), written in operations."""
+        raise unsupported(
+            f"the gradient of {type(self).__name__}",
+            "use another formula, or stop the gradient before it",
+        )
+
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        """A smaller layer with the same value, now that the operands' specs are known."""
+        return None
+
+    def key(self) -> Any:
+        """What two equal operations over the same operands have in common."""
+        return tuple([bits(one) for one in self.parameters])
+
+    # ------------------------------------------------------------------ the tree
+    def children(self) -> Sequence[tuple[str, AnyLayer]]:
+        names = self.operand_names if not self.variadic else tuple(map(str, range(len(self.operands))))
+        return list(zip(names, self.operands, strict=True))
+
+    def parts(self) -> Sequence[str | AnyLayer]:
+        fields: list[str | AnyLayer] = list(self.operands)
+        for (name, default), value in zip(self.defaults.items(), self.parameters, strict=True):
+            if bits(value) != bits(default):
+                fields.append(f"{name}={written(value)}")
+        return (f"{type(self).__name__}(", *separated(fields), ")")
+
+    def apply(self, input: AnyLayer) -> AnyLayer:
+        return substitute(self, input)
+
+
+OPERATIONS: list[type[Operation]] = []
+"""Every operation that stands for a NumPy function: what the laws loop over."""
+
+
+def substitute(root: AnyLayer, input: AnyLayer) -> AnyLayer:
+    """`root` over another input: a shared node stays shared, whatever the depth."""
+    done: dict[int, AnyLayer] = {}
+    for node in topological([root]):
+        if not isinstance(node, Operation):
+            done[id(node)] = node.apply(input)
+            continue
+        operands = tuple([done[id(one)] for one in node.operands])
+        same = all(a is b for a, b in zip(operands, node.operands, strict=True))
+        done[id(node)] = node if same else node.rebuilt(operands)
+    return done[id(root)]
+
+
+def topological(roots: Sequence[AnyLayer]) -> list[AnyLayer]:
+    """Every node that the roots need, operands before their users; each once, without recursion."""
+    order: list[AnyLayer] = []
+    seen: set[int] = set()
+    stack: list[tuple[AnyLayer, bool]] = [(root, False) for root in reversed(roots)]
+    while stack:
+        node, expanded = stack.pop()
+        if expanded:
+            order.append(node)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            if isinstance(node, Operation):
+                stack.extend([(one, False) for one in reversed(node.operands) if id(one) not in seen])
+    return order
+
+
+# --------------------------------------------------------------------------- binding NumPy's functions
+
+
+@lru_cache(maxsize=1024)
+def signature(function: Callable[..., Any]) -> inspect.Signature:
+    if isinstance(function, np.ufunc):
+        names = [f"x{k + 1}" for k in range(function.nin)]
+        kind = inspect.Parameter.POSITIONAL_ONLY
+        extra = inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD)
+        return inspect.Signature([*(inspect.Parameter(name, kind) for name in names), extra])
+    return inspect.signature(function)
+
+
+def is_default(value: Any, parameter: inspect.Parameter | None) -> bool:
+    """Whether an argument says no more than leaving it out would."""
+    if value is None or value is np._NoValue:
+        return True
+    if parameter is None or isinstance(value, (Layer, np.ndarray)):
+        return False
+    default = parameter.default
+    return default is not inspect.Parameter.empty and type(default) is type(value) and bool(default == value)
+
+
+_UFUNC_DEFAULTS = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True, "axes": None}
+
+
+def arguments(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Any) -> dict[str, Any]:
+    """A call's arguments by NumPy's own names; one that is not `wanted` must say nothing."""
+    bound = signature(function).bind(*args, **kwargs)
+    given: dict[str, Any] = {}
+    for name, value in bound.arguments.items():
+        parameter = signature(function).parameters[name]
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            for extra, one in value.items():
+                _keep(function, extra, one, parameter if extra in wanted else None, wanted, given)
+        else:
+            _keep(function, name, value, parameter, wanted, given)
+    return given
+
+
+def _keep(function: Any, name: str, value: Any, parameter: Any, wanted: Any, given: dict[str, Any]) -> None:
+    if name in wanted:
+        if value is not np._NoValue:
+            given[name] = value
+        return
+    usual = name in _UFUNC_DEFAULTS and value is _UFUNC_DEFAULTS[name]
+    if not usual and not is_default(value, parameter):
+        raise unsupported(
+            f"the argument {name}= of {_name(function)}",
+            f"leave {name}= out, or write its effect with np.where and the other functions",
+        )
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return f"np.{function.__name__}" if isinstance(function, np.ufunc) else qualified(function)
+
+
+class _Binder:
+    """A NumPy function's call, made into a node of an operation."""
+
+    __slots__ = ("cls", "function")
+
+    def __init__(self, cls: type[Operation], function: Callable[..., Any]) -> None:
+        self.cls, self.function = cls, function
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        cls, count = self.cls, len(self.cls.operand_names)
+        if len(args) == count and not kwargs:
+            return cls.make(tuple([as_layer(one) for one in args]), tuple(cls.defaults.values()))
+        names = list(signature(self.function).parameters)[:count]
+        given = arguments(self.function, args, kwargs, {*names, *cls.defaults})
+        operands = tuple([as_layer(given.pop(name)) for name in names])
+        return cls.make(operands, tuple([given.get(name, value) for name, value in cls.defaults.items()]))
+
+
+def implements(*functions: Callable[..., Any], **laws: Any) -> Callable[[Kernel], Kernel]:
+    """Give NumPy functions a formula of their own: a Python function with NumPy's argument names.
+
+    The formula is written with other NumPy functions, so its gradient follows. Arguments that it does not name are
+    refused unless they say nothing.
+    """
+
+    def decorate(formula: Kernel) -> Kernel:
+        parameters = inspect.signature(formula).parameters
+        free = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters.values())
+
+        for function in functions:
+
+            def handler(args: tuple[Any, ...], kwargs: dict[str, Any], function: Any = function) -> Any:
+                if free:
+                    return formula(*args, **kwargs)
+                return formula(**arguments(function, args, kwargs, parameters))
+
+            FUNCTIONS[function] = handler
+            FORMULAS[function] = laws
+        return formula
+
+    return decorate
+
+
+FORMULAS: dict[Callable[..., Any], Mapping[str, Any]] = {}
+"""NumPy functions that are formulas in other operations, with what the laws need to know."""
+
+
+def method(name: str, ufunc: np.ufunc) -> Callable[[Kernel], Kernel]:
+    """Give `ufunc.reduce` and its like a formula."""
+
+    def decorate(formula: Kernel) -> Kernel:
+        UFUNC_METHODS[ufunc, name] = lambda args, kwargs: formula(*args, **kwargs)
+        return formula
+
+    return decorate
+
+
+def array_method(name: str) -> Callable[[Kernel], Kernel]:
+    """Give layers a method of arrays that NumPy has no function of the same signature for."""
+
+    def decorate(formula: Kernel) -> Kernel:
+        METHODS[name] = lambda layer: lambda *args, **kwargs: formula(layer, *args, **kwargs)
+        return formula
+
+    return decorate
+
+
+def array(spec: AnySpec) -> Spec:
+    """The spec of an operand that must be an array or a number."""
+    if isinstance(spec, Spec):
+        return spec
+    what = "a tuple" if isinstance(spec, tuple) and not hasattr(spec, "kind") else getattr(spec, "kind", type(spec)).__name__
+    raise DtypeError(f"an operand is {what}, where an array or a number is needed", remedy="take an entry of it first")
+
+
+def static(value: Any, what: str) -> Any:
+    """A parameter that must be known while tracing."""
+    if isinstance(value, Layer):
+        refuse(f"{what} is a traced value", f"make {what} a Python number or a NumPy array")
+    return value

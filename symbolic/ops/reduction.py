@@ -1,0 +1,313 @@
+"""What is one number for many: the sum, the mean, the largest, the spread?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from symbolic.errors import ShapeError
+from symbolic.layer import Layer
+from symbolic.ops.families import Cast, Reduction, SizeOf, SumLike
+from symbolic.ops.operation import Kernel, array, implements, method
+from symbolic.spec import AnySpec, Spec, normalize_axes, product, show
+
+
+class _Reduced(Reduction):
+    """By a ufunc's `reduce`, which writes into the result's array."""
+
+    __slots__ = ()
+    ufunc: ClassVar[Any] = np.add
+
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        reduce, axis, keepdims = self.ufunc.reduce, self.axis, self.keepdims
+        if isinstance(out, Spec) and out.known and out.shape:
+            return (lambda x, out: reduce(x, axis, None, out, keepdims)), True
+        return (lambda x: reduce(x, axis, None, None, keepdims)), False
+
+
+class Sum(_Reduced, numpy=np.sum):
+    """The sum along axes.
+
+    >>> import numpy as np
+    >>> from symbolic import Sum
+    >>> float(Sum().predict(np.array([1.0, 2.0])))
+    3.0
+    """
+
+    __slots__ = ()
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return (self.spread(delta, operands[0]),)
+
+
+@implements(np.sum)
+def sum_(
+    a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+) -> Any:
+    a = a if where is True else np.where(where, a, 0)
+    out = Sum(a if dtype is None else Cast(a, dtype=np.dtype(dtype)), axis=axis, keepdims=keepdims)
+    return out if initial is None else np.add(out, initial)
+
+
+class Mean(Reduction, numpy=np.mean):
+    """The mean along axes."""
+
+    __slots__ = ()
+
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        (spec,) = specs
+        if not isinstance(spec, Spec) or not spec.known or spec.dtype not in _PLAIN or not product(spec.shape or ()):
+            return self.evaluate, False  # halves are added in single precision, and nothing has a warning
+        axis, keepdims, count = self.axis, self.keepdims, _count(spec.shape or (), self.axis)
+        reduce = np.add.reduce
+        return (lambda x: reduce(x, axis, None, None, keepdims) / count), False
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        share = np.divide(1.0, SizeOf(operands[0], axis=self.axis))  # type: ignore[call-overload]  # a layer stands for a number
+        return (self.spread(np.multiply(delta, share), operands[0]),)
+
+
+_PLAIN = {np.dtype(np.float32), np.dtype(np.float64)}
+
+
+def _count(shape: tuple[int | None, ...], axis: Any) -> int:
+    return product(shape[k] for k in normalize_axes(axis, len(shape))) or 0
+
+
+@implements(np.mean)
+def mean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, where: Any = True) -> Any:
+    a = a if dtype is None else Cast(a, dtype=np.dtype(dtype))
+    if where is True:
+        return Mean(a, axis=axis, keepdims=keepdims)
+    return _ratio(np.sum(a, axis, where=where, keepdims=keepdims), _counted(where, a, axis, keepdims))
+
+
+def _counted(where: Any, like: Any, axis: Any, keepdims: bool) -> Any:
+    return np.sum(np.ones_like(like, dtype=bool), axis, where=where, keepdims=keepdims)
+
+
+def _ratio(total: Any, count: Any) -> Any:
+    """In the dtype of the total, whatever integer counts."""
+    total = np.multiply(total, 1.0)
+    return SumLike(np.divide(total, count), total)
+
+
+# --------------------------------------------------------------------------- the largest and the smallest
+
+
+class _Extreme(_Reduced):
+    """Entries that tie share the gradient equally; `initial` stands among them and takes none."""
+
+    __slots__ = ()
+    defaults: ClassVar[Any] = {"axis": None, "keepdims": False, "initial": None}
+    domain = "distinct"
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        spec = array(specs[0])
+        axes = () if spec.shape is None or self.initial is not None else normalize_axes(self.axis, len(spec.shape))
+        if spec.shape is not None and any(spec.shape[k] == 0 for k in axes):
+            raise ShapeError(
+                f"{type(self).__name__} along axis {self.axis} of an array of shape {show(spec.shape)}, where nothing is",
+                remedy="give initial=, or skip empty arrays",
+            )
+        return super().infer(spec)
+
+    def evaluate(self, *values: Any) -> Any:
+        return self.functions[0](values[0], self.axis, keepdims=self.keepdims, **self.first())
+
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        return super().kernel(specs, out) if self.initial is None else (self.evaluate, False)
+
+    def first(self) -> dict[str, Any]:
+        return {} if self.initial is None else {"initial": self.initial}
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        (x,) = operands
+        best = np.equal(x, self.spread(out, x))
+        count = np.maximum(np.sum(best, axis=self.axis, keepdims=self.keepdims), 1)  # none where out is NaN
+        return (np.where(best, self.spread(SumLike(np.divide(delta, count), delta), x), 0),)
+
+
+class Max(_Extreme, numpy=(np.max, np.amax)):
+    """The largest along axes; ties share the gradient equally."""
+
+    __slots__ = ()
+    ufunc = np.maximum
+
+
+class Min(_Extreme, numpy=(np.min, np.amin)):
+    """The smallest along axes; ties share the gradient equally."""
+
+    __slots__ = ()
+    ufunc = np.minimum
+
+
+class _Nan(_Extreme):
+    """With NaN aside."""
+
+    __slots__ = ()
+
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        return self.evaluate, False
+
+
+class Nanmax(_Nan, numpy=np.nanmax):
+    """The largest along axes, NaN aside."""
+
+    __slots__ = ()
+
+
+class Nanmin(_Nan, numpy=np.nanmin):
+    """The smallest along axes, NaN aside."""
+
+    __slots__ = ()
+
+
+@implements(np.max, np.amax)
+def max_(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
+    return _bounded(Max, np.maximum, a, axis, keepdims, initial, where)
+
+
+@implements(np.min, np.amin)
+def min_(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
+    return _bounded(Min, np.minimum, a, axis, keepdims, initial, where)
+
+
+def _bounded(cls: Any, better: Any, a: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    """With `initial` nothing worse comes out; what `where` leaves out counts as `initial`."""
+    if where is not True and initial is None:
+        raise ValueError(f"where= in {cls.__name__} needs initial=, for there may be nothing left; give initial=")
+    a = a if where is True else np.where(where, a, initial)
+    if isinstance(initial, Layer):
+        return cls(better(a, initial), axis=axis, keepdims=keepdims)
+    return cls(a, axis=axis, keepdims=keepdims, initial=initial)
+
+
+@implements(np.ptp, domain="distinct")
+def ptp(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return np.max(a, axis, keepdims=keepdims) - np.min(a, axis, keepdims=keepdims)
+
+
+# --------------------------------------------------------------------------- variance and deviation
+
+
+class _Spread(Reduction):
+    """About the mean, divided by the count less `ddof`."""
+
+    __slots__ = ()
+    defaults: ClassVar[Any] = {"axis": None, "keepdims": False, "ddof": 0}
+    samples = (*Reduction.samples, {"ddof": 1}, {"axis": 0, "ddof": 1})
+
+    def deviation(self, x: Any) -> Any:
+        return x - np.mean(x, axis=self.axis, keepdims=True)
+
+    def freedom(self, x: Any) -> Any:
+        return np.subtract(SizeOf(x, axis=self.axis), self.ddof)  # type: ignore[call-overload]  # a layer stands for a number
+
+
+class Var(_Spread, numpy=np.var):
+    """The variance along axes."""
+
+    __slots__ = ()
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        (x,) = operands
+        scale = np.multiply(delta, np.divide(2.0, self.freedom(x)))
+        return (self.spread(scale, x) * self.deviation(x),)
+
+
+class Std(_Spread, numpy=np.std):
+    """The standard deviation along axes; no gradient where all entries are equal."""
+
+    __slots__ = ()
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        (x,) = operands
+        kink = np.logical_or(np.equal(out, 0), Level(x, axis=self.axis, keepdims=self.keepdims))
+        scale = np.multiply(delta / np.where(kink, np.inf, out), np.divide(1.0, self.freedom(x)))
+        return (self.spread(scale, x) * self.deviation(x),)
+
+
+class Level(Reduction):
+    """Whether all entries are equal, though their mean may be rounded and their deviation not quite 0."""
+
+    __slots__ = ()
+
+    def result_dtype(self, spec: Spec) -> Any:
+        return np.dtype(bool)
+
+    def evaluate(self, *values: Any) -> Any:
+        options = {"axis": self.axis, "keepdims": self.keepdims}
+        high = np.maximum.reduce(values[0], initial=-np.inf, **options)
+        return np.less_equal(high, np.minimum.reduce(values[0], initial=np.inf, **options))
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return (None,)
+
+
+def _ddof(ddof: Any, correction: Any) -> Any:
+    if correction is None:
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction say the same thing; give one of them")
+    return correction
+
+
+@implements(np.var)
+def var(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    where: Any = True,
+    correction: Any = None,
+) -> Any:
+    a = a if dtype is None else Cast(a, dtype=np.dtype(dtype))
+    ddof = _ddof(ddof, correction)
+    if where is True:
+        return Var(a, axis=axis, keepdims=keepdims, ddof=ddof)
+    deviation = a - np.mean(a, axis, keepdims=True, where=where)
+    squares = np.sum(np.square(np.abs(deviation)), axis, keepdims=keepdims, where=where)
+    return _ratio(squares, _counted(where, a, axis, keepdims) - ddof)
+
+
+@implements(np.std)
+def std(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    where: Any = True,
+    correction: Any = None,
+) -> Any:
+    a = a if dtype is None else Cast(a, dtype=np.dtype(dtype))
+    ddof = _ddof(ddof, correction)
+    if where is True:
+        return Std(a, axis=axis, keepdims=keepdims, ddof=ddof)
+    square = np.var(a, axis, ddof=ddof, keepdims=keepdims, where=where)
+    flat = np.equal(square, 0)
+    return np.where(flat, 0, np.sqrt(np.where(flat, 1, square)))
+
+
+# --------------------------------------------------------------------------- ufunc.reduce
+
+
+@method("reduce", np.add)
+def reduce_add(a: Any, axis: Any = 0, **options: Any) -> Any:
+    return np.sum(a, axis=axis, **options)
+
+
+@method("reduce", np.maximum)
+def reduce_maximum(a: Any, axis: Any = 0, **options: Any) -> Any:
+    return np.max(a, axis=axis, **options)
+
+
+@method("reduce", np.minimum)
+def reduce_minimum(a: Any, axis: Any = 0, **options: Any) -> Any:
+    return np.min(a, axis=axis, **options)
+
+

@@ -1,0 +1,86 @@
+"""How are exponentials added without overflow, and made into shares of one?
+
+These have no twin in NumPy: formulas that take arrays and layers alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from symbolic.layer import Layer
+from symbolic.ops.families import Reduction, ReshapeLike
+from symbolic.ops.operation import method
+from symbolic.spec import Spec
+
+
+class Peak(Reduction):
+    """The largest entry, as a constant that exponents are measured from; 0 where it is not finite."""
+
+    __slots__ = ()
+    defaults: ClassVar[Any] = {"axis": None, "keepdims": True}
+
+    def result_dtype(self, spec: Spec) -> Any:
+        return spec.dtype
+
+    def evaluate(self, *values: Any) -> Any:
+        return peak(values[0], self.axis)
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return (None,)  # the shift cancels in every formula that uses it
+
+
+def peak(values: Any, axis: Any) -> Any:
+    best = np.maximum.reduce(values, axis=axis, keepdims=True, initial=-np.inf)
+    return np.where(np.isfinite(best), best, np.zeros((), np.asarray(best).dtype))
+
+
+def _shift(x: Any, axis: Any) -> Any:
+    return Peak(x, axis=axis) if isinstance(x, Layer) else peak(np.asarray(x), axis)
+
+
+def logsumexp(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """log Σ e^a along `axis` (an int, a tuple, or all), of an array or a layer; the dtype stays.
+
+    Nothing overflows, and of all -inf it is -inf, with gradient 0.
+
+    >>> import numpy as np
+    >>> from symbolic.ops.softmax import logsumexp
+    >>> float(logsumexp(np.array([1000.0, 1000.0]))) - 1000.0 == np.log(2.0)
+    True
+    """
+    shift = _shift(a, axis)
+    total = np.sum(np.exp(a - shift), axis=axis, keepdims=keepdims)
+    none = np.equal(total, 0)
+    level = ReshapeLike(shift, total) if isinstance(total, Layer) else np.reshape(shift, np.shape(total))
+    return np.where(none, -np.inf, np.log(np.where(none, 1, total))) + level
+
+
+def softmax(x: Any, axis: Any = -1) -> Any:
+    """e^x / Σ e^x along `axis`, of an array or a layer: shares of one, in the shape and dtype of x.
+
+    >>> import numpy as np
+    >>> from symbolic.ops.softmax import softmax
+    >>> softmax(np.array([1000.0, 1000.0]))
+    array([0.5, 0.5])
+    """
+    powers = np.exp(x - _shift(x, axis))
+    return powers / np.sum(powers, axis=axis, keepdims=True)
+
+
+def log_softmax(x: Any, axis: Any = -1) -> Any:
+    """log(softmax(x)) along `axis`, exact where the share is next to nothing.
+
+    >>> import numpy as np
+    >>> from symbolic.ops.softmax import log_softmax
+    >>> log_softmax(np.array([0.0, -1000.0]))
+    array([    0., -1000.])
+    """
+    shifted = x - _shift(x, axis)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+
+
+@method("reduce", np.logaddexp)
+def reduce_logaddexp(a: Any, axis: Any = 0, keepdims: bool = False) -> Any:
+    return logsumexp(a, axis=axis, keepdims=keepdims)

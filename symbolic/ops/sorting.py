@@ -1,0 +1,213 @@
+"""In which order do entries stand, where does a value belong, and which entry is the largest?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+
+from symbolic.layer import FUNCTIONS, qualified, unsupported
+from symbolic.ops.families import Reduction
+from symbolic.ops.operation import Operation, array, implements
+from symbolic.spec import AnySpec, Spec, normalize_axis, product
+
+INDEX = np.dtype(np.intp)
+
+
+class _Ordered(Operation):
+    """Along an axis, the last if none is named; with `None`, of all entries in a row."""
+
+    __slots__ = ()
+    defaults: ClassVar[Any] = {"axis": -1}
+    samples = ({}, {"axis": 0}, {"axis": None})
+    domain = "distinct"
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        spec = array(specs[0])
+        if self.axis is None:
+            return Spec((None if spec.shape is None else product(spec.shape),), self.result_dtype(spec))
+        if spec.shape is not None:
+            normalize_axis(self.axis, len(spec.shape))
+        return Spec(spec.shape, self.result_dtype(spec))
+
+    def result_dtype(self, spec: Spec) -> Any:
+        return spec.dtype
+
+
+class Sort(_Ordered, numpy=np.sort):
+    """In ascending order; entries that tie share the gradient equally."""
+
+    __slots__ = ()
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        ranks = np.argsort(np.argsort(operands[0], axis=self.axis), axis=self.axis)
+        return (np.take_along_axis(Evened(delta, out, axis=self.axis), ranks, axis=self.axis),)
+
+
+class Argsort(_Ordered, numpy=np.argsort):
+    """The indices that would sort."""
+
+    __slots__ = ()
+
+    def result_dtype(self, spec: Spec) -> Any:
+        return INDEX
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return (None,)
+
+
+class Evened(Operation):
+    """A delta of sorted entries, its mean taken over every run of equal ones."""
+
+    __slots__ = ()
+    operand_names = ("operand", "sorted")
+    defaults: ClassVar[Any] = {"axis": -1}
+    view = True
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return Spec(array(specs[0]).shape, array(specs[0]).dtype)
+
+    def evaluate(self, *values: Any) -> Any:
+        axis = -1 if self.axis is None else self.axis
+        entries = np.moveaxis(np.asarray(values[1]), axis, -1)
+        starts = np.ones(entries.shape, bool)
+        np.not_equal(entries[..., 1:], entries[..., :-1], out=starts[..., 1:])
+        if starts.all():
+            return values[0]
+        delta = np.moveaxis(values[0], axis, -1)
+        places = np.flatnonzero(starts)
+        lengths = np.diff(np.append(places, starts.size))
+        means = np.add.reduceat(delta.ravel(), places) / lengths
+        return np.moveaxis(np.repeat(means, lengths).reshape(delta.shape), -1, axis).astype(delta.dtype)
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return Evened(delta, operands[1], axis=self.axis), None
+
+
+@implements(np.sort, domain="distinct")
+def sort(a: Any, axis: Any = -1, kind: Any = None, stable: Any = None) -> Any:
+    flat = np.ravel(a) if axis is None else a
+    return Sort(flat, axis=-1 if axis is None else axis)  # how it is sorted makes no difference to the result
+
+
+class _Stable(Argsort):
+    """Ties keep their order."""
+
+    __slots__ = ()
+
+    def evaluate(self, *values: Any) -> Any:
+        return np.argsort(values[0], axis=self.axis, kind="stable")
+
+
+@implements(np.argsort, domain="distinct")
+def argsort(a: Any, axis: Any = -1, kind: Any = None, stable: Any = None) -> Any:
+    return (_Stable if stable or kind == "stable" else Argsort)(a, axis=axis)
+
+
+# --------------------------------------------------------------------------- where a value stands
+
+
+class _Place(Reduction):
+    """The index of one entry along an axis."""
+
+    __slots__ = ()
+    domain = "distinct"
+    samples = ({}, {"axis": 0}, {"axis": -1, "keepdims": True})
+
+    def result_dtype(self, spec: Spec) -> Any:
+        return INDEX
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return (None,)
+
+
+class Argmax(_Place, numpy=np.argmax):
+    """The index of the largest."""
+
+    __slots__ = ()
+
+
+class Argmin(_Place, numpy=np.argmin):
+    """The index of the smallest."""
+
+    __slots__ = ()
+
+
+class Nanargmax(_Place, numpy=np.nanargmax):
+    """The index of the largest, NaN aside."""
+
+    __slots__ = ()
+
+
+class Nanargmin(_Place, numpy=np.nanargmin):
+    """The index of the smallest, NaN aside."""
+
+    __slots__ = ()
+
+
+class CountNonzero(Reduction, numpy=np.count_nonzero):
+    """How many entries are not 0."""
+
+    __slots__ = ()
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        found = super().infer(*specs)
+        assert isinstance(found, Spec)
+        return Spec(found.shape, INDEX)
+
+    def evaluate(self, *values: Any) -> Any:
+        found = np.count_nonzero(values[0], axis=self.axis, keepdims=self.keepdims)
+        return np.intp(found) if isinstance(found, int) else found
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return (None,)
+
+
+class Searchsorted(Operation, numpy=np.searchsorted):
+    """Where values belong among sorted ones."""
+
+    __slots__ = ()
+    operand_names = ("operand1", "operand2")
+    defaults: ClassVar[Any] = {"side": "left"}
+    domain = "sorted"
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return Spec(array(specs[1]).shape, INDEX)
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return None, None
+
+
+class Digitize(Operation, numpy=np.digitize):
+    """The number of the bin that each entry falls into."""
+
+    __slots__ = ()
+    operand_names = ("operand1", "operand2")
+    defaults: ClassVar[Any] = {"right": False}
+    domain = "sorted"
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return Spec(array(specs[0]).shape, INDEX)
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return None, None
+
+
+# --------------------------------------------------------------------------- what is refused
+
+
+def _refuse(function: Callable[..., Any], remedy: str) -> None:
+    def handler(args: Any, kwargs: Any) -> NoReturn:
+        raise unsupported(qualified(function), remedy)
+
+    FUNCTIONS[function] = handler
+
+
+for _function in (np.partition, np.argpartition):
+    _refuse(_function, f"use np.{_function.__name__.replace('partition', 'sort')}, which orders all entries")
+for _function in (np.unique, np.unique_values, np.unique_counts, np.unique_inverse, np.unique_all):
+    _refuse(_function, "sort with np.sort, or find the distinct values outside the traced function")
+for _function in (np.sort_complex, np.lexsort):
+    _refuse(_function, "order by one array with np.argsort")
+

@@ -1,0 +1,220 @@
+"""What are averages, medians and quantiles, with and without the entries that are NaN?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from symbolic.layer import Layer, refuse
+from symbolic.ops.families import Cast, Reduction
+from symbolic.ops.operation import Operation, array, implements
+from symbolic.spec import AnySpec, Spec, normalize_axes
+
+# --------------------------------------------------------------------------- quantiles
+
+_FRACTIONS: dict[str, Callable[[Any], Any]] = {
+    "linear": lambda place: place - np.floor(place),
+    "lower": lambda place: np.zeros_like(place),
+    "higher": lambda place: np.ceil(place) - np.floor(place),
+    "midpoint": lambda place: (np.ceil(place) - np.floor(place)) / 2,
+    "nearest": lambda place: np.rint(place) - np.floor(place),
+}
+"""How much of the upper neighbour counts, by the name of NumPy's method."""
+
+
+class Quantile(Reduction):
+    """The value below which the part `q` of the entries stands."""
+
+    __slots__ = ()
+    functions = (np.quantile,)
+    defaults: ClassVar[Any] = {"axis": None, "keepdims": False, "q": 0.5, "method": "linear"}
+    domain = "distinct"
+    aside: ClassVar[bool] = False  # leave NaN out
+
+    def result_dtype(self, spec: Spec) -> Any:
+        return None if spec.dtype is None else _quantile_dtype(self.functions[0], spec.dtype, self.q, self.method)
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        (x,) = operands
+        weights = Weights(x, axis=self.axis, q=self.q, method=self.method, aside=self.aside)
+        return (self.spread(delta, x) * weights,)
+
+
+@lru_cache(maxsize=256)
+def _quantile_dtype(function: Callable[..., Any], dtype: np.dtype[Any], q: float, method: str) -> np.dtype[Any]:
+    return np.asarray(function(np.ones((1,), dtype), q, method=method)).dtype
+
+
+class Nanquantile(Quantile):
+    """The same of the entries that are numbers."""
+
+    __slots__ = ()
+    functions = (np.nanquantile,)
+    aside = True
+
+
+class Median(Reduction, numpy=np.median):
+    """The entry in the middle, or the mean of the two that are."""
+
+    __slots__ = ()
+    domain = "distinct"
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return (self.spread(delta, operands[0]) * Weights(operands[0], axis=self.axis),)
+
+
+class Nanmedian(Reduction, numpy=np.nanmedian):
+    """The median of the entries that are numbers."""
+
+    __slots__ = ()
+    domain = "distinct"
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return (self.spread(delta, operands[0]) * Weights(operands[0], axis=self.axis, aside=True),)
+
+
+class Weights(Operation):
+    """How much each entry counts in a quantile; entries that tie count equally."""
+
+    __slots__ = ()
+    defaults: ClassVar[Any] = {"axis": None, "q": 0.5, "method": "linear", "aside": False}
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return Spec(array(specs[0]).shape, array(specs[0]).dtype)
+
+    def evaluate(self, *values: Any) -> Any:
+        x = np.asarray(values[0])
+        axes = normalize_axes(self.axis, x.ndim)
+        if not x.size:
+            return np.zeros_like(x)
+        last = tuple(range(-len(axes), 0))
+        moved = np.moveaxis(x, axes, last)
+        rows = moved.reshape(*moved.shape[: x.ndim - len(axes)], -1)
+        weights = self.of_rows(rows).astype(x.dtype).reshape(moved.shape)
+        return np.moveaxis(weights, last, axes)[()]
+
+    def of_rows(self, rows: Any) -> Any:
+        count = np.sum(~np.isnan(rows) | (not self.aside), -1, keepdims=True)
+        place = self.q * np.maximum(count - 1, 0)
+        lower = np.floor(place).astype(int)
+        upper = np.minimum(lower + 1, np.maximum(count - 1, 0))
+        part = _FRACTIONS[self.method](place)
+        order = np.sort(rows, -1)
+        shares = [_shares(rows, np.take_along_axis(order, index, -1)) for index in (lower, upper)]
+        return (1 - part) * shares[0] + part * shares[1]
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return (None,)
+
+
+def _shares(rows: Any, value: Any) -> Any:
+    same = rows == value
+    return same / np.maximum(np.sum(same, -1, keepdims=True), 1)
+
+
+@implements(np.quantile, domain="distinct", samples=[{"q": 0.3}, {"q": [0.25, 0.9], "axis": 0}])
+def quantile(a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
+    return _at_each(Quantile, a, q, axis, method, keepdims)
+
+
+@implements(np.nanquantile, domain="distinct", samples=[{"q": 0.3}, {"q": [0.25, 0.9], "axis": 0}])
+def nanquantile(a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
+    return _at_each(Nanquantile, a, q, axis, method, keepdims)
+
+
+@implements(np.percentile, domain="distinct", samples=[{"q": 30.0}, {"q": [25, 90], "axis": 0}])
+def percentile(a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
+    return _at_each(Quantile, a, np.divide(q, 100), axis, method, keepdims)
+
+
+@implements(np.nanpercentile, domain="distinct", samples=[{"q": 30.0}, {"q": [25, 90], "axis": 0}])
+def nanpercentile(a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Any:
+    return _at_each(Nanquantile, a, np.divide(q, 100), axis, method, keepdims)
+
+
+def _at_each(cls: type[Quantile], a: Any, q: Any, axis: Any, method: str, keepdims: bool) -> Any:
+    if isinstance(q, Layer):
+        refuse("a traced value as the q of a quantile", "make q a number; by q there is no gradient")
+    if method not in _FRACTIONS:
+        refuse(f"method={method!r} of a quantile", f"use one of {', '.join(_FRACTIONS)}")
+    if np.ndim(q) == 0:
+        return cls(a, axis=axis, keepdims=keepdims, q=float(q), method=method)
+    return np.stack([_at_each(cls, a, one, axis, method, keepdims) for one in q])
+
+
+# --------------------------------------------------------------------------- averages
+
+
+@implements(np.average)
+def average(a: Any, axis: Any = None, weights: Any = None, keepdims: bool = False) -> Any:
+    """The mean, each entry by its weight; weights of one dimension stand along `axis`."""
+    if weights is None:
+        return np.mean(a, axis, keepdims=keepdims)
+    if np.ndim(weights) == 1 and np.ndim(a) != 1:
+        ndim = np.ndim(a)
+        (along,) = normalize_axes(axis, ndim)
+        weights = np.expand_dims(weights, tuple(k for k in range(ndim) if k != along))
+    total = np.sum(np.multiply(a, weights), axis, keepdims=keepdims)
+    return total / np.sum(np.multiply(weights, np.ones_like(a, dtype=bool)), axis, keepdims=keepdims)
+
+
+@implements(np.nansum)
+def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    return np.sum(np.where(np.isnan(a), 0, a), axis, dtype, keepdims=keepdims)
+
+
+@implements(np.nanprod)
+def nanprod(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    return np.prod(np.where(np.isnan(a), 1, a), axis, dtype, keepdims=keepdims)
+
+
+@implements(np.nancumsum)
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None) -> Any:
+    return np.cumsum(np.where(np.isnan(a), 0, a), axis, dtype)
+
+
+@implements(np.nancumprod)
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
+    return np.cumprod(np.where(np.isnan(a), 1, a), axis, dtype)
+
+
+@implements(np.nanmean)
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    a = a if dtype is None else Cast(a, dtype=np.dtype(dtype))
+    return np.mean(a, axis, keepdims=keepdims, where=np.logical_not(np.isnan(a)))
+
+
+@implements(np.nanvar)
+def nanvar(
+    a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False, correction: Any = None
+) -> Any:
+    a = a if dtype is None else Cast(a, dtype=np.dtype(dtype))
+    return np.var(a, axis, ddof=ddof if correction is None else correction, keepdims=keepdims, where=~np.isnan(a))
+
+
+@implements(np.nanstd)
+def nanstd(
+    a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False, correction: Any = None
+) -> Any:
+    a = a if dtype is None else Cast(a, dtype=np.dtype(dtype))
+    return np.std(a, axis, ddof=ddof if correction is None else correction, keepdims=keepdims, where=~np.isnan(a))
+
+
+@implements(np.trapezoid)
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    """The integral along an axis, by straight lines between the points."""
+    ndim = np.ndim(y)
+    (along,) = normalize_axes(axis, ndim)
+    later, earlier = [(slice(None),) * along + (part,) for part in (slice(1, None), slice(None, -1))]
+    if x is None:
+        width = dx
+    elif np.ndim(x) == 1:
+        width = np.expand_dims(x[1:] - x[:-1], tuple(range(1, ndim - along)))
+    else:
+        width = x[later] - x[earlier]
+    return np.sum(width * (y[later] + y[earlier]) / 2, axis)
+
+

@@ -1,0 +1,177 @@
+"""In which order is a graph computed, and what can be forgotten when? A linear program of kernels over slots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from symbolic.context import inside
+from symbolic.differentiate import expand
+from symbolic.errors import located
+from symbolic.inference import Inference
+from symbolic.layer import AnyLayer
+from symbolic.leaves import Literal
+from symbolic.ops.families import Chain
+from symbolic.ops.operation import Kernel, Operation, topological
+from symbolic.simplify import simplify
+from symbolic.spec import AnySpec, Spec, describe, spec_of
+
+
+class Instruction(NamedTuple):
+    """One operation: `slots[target] = kernel(*[slots[k] for k in reads])`."""
+
+    node: Operation
+    kernel: Kernel
+    takes_out: bool
+    sources: tuple[int, ...]
+    target: int
+    spec: AnySpec
+    reads: tuple[int, ...]  # the sources, and where the kernel takes an array for its result, a slot without one
+
+
+class Program:
+    """A graph as instructions over numbered slots.
+
+    The slots hold the leaves (in the given order), the constants, then the results. Instructions before `split` make
+    the primal outputs, those after it are the way back: it runs silently, as gradients meet infinities that the
+    function itself does not have.
+    """
+
+    def __init__(self, leaves: Sequence[AnyLayer], primal: int, roots: Sequence[AnyLayer], facts: Inference) -> None:
+        self.leaves = tuple(leaves)
+        slots: dict[AnyLayer, int] = {leaf: k for k, leaf in enumerate(leaves)}
+        order = topological(roots[:primal])
+        ahead = set(order)
+        order += [node for node in topological(roots) if node not in ahead]
+        self.constants: list[tuple[int, Any]] = []
+        self.instructions: list[Instruction] = []
+        self.split = 0
+        for node in order:
+            if node in slots:
+                continue
+            slots[node] = len(slots)
+            if isinstance(node, Operation):
+                self.instructions.append(_instruction(node, slots, facts))
+                self.split += node in ahead
+            elif isinstance(node, Literal):
+                self.constants.append((slots[node], node.value))
+            else:
+                raise AssertionError(f"{node} is neither an operation, a constant nor one of the leaves")
+        self.size = len(slots)
+        self.outputs = tuple([slots[root] for root in roots])
+        self.output_specs = tuple([facts.spec(root) for root in roots])
+        self.leaf_specs = tuple([facts.spec(leaf) for leaf in leaves])
+        self.aliases = _aliases(self)
+        self.copied = _copied(self)
+
+    def slots(self, values: Sequence[Any]) -> list[Any]:
+        """The slots before the first instruction."""
+        slots: list[Any] = [None] * (self.size + 1)  # the last one stays empty: see `reads`
+        slots[: len(values)] = values
+        for k, value in self.constants:
+            slots[k] = value
+        return slots
+
+    def run(self, slots: list[Any], start: int, stop: int, mode: Mode | None = None) -> None:
+        """Interpret the instructions from `start` to `stop`."""
+        at = start
+        instructions = self.instructions
+        with inside(trace=None):
+            try:
+                if mode is None:
+                    for at in range(start, stop):
+                        one = instructions[at]
+                        slots[one.target] = one.kernel(*[slots[k] for k in one.reads])
+                else:
+                    for at in range(start, stop):
+                        mode.step(instructions[at], slots, at)
+            except Exception as error:
+                raise self.failure(error, at, [spec_of(slots[k]) for k in instructions[at].sources]) from error
+
+    def failure(self, error: Exception, at: int, specs: Sequence[AnySpec] = ()) -> Exception:
+        """The error of instruction `at`, with the layer's path, its line and the shapes that met."""
+        return located(error, self.instructions[at].node._origin, ", ".join(map(describe, specs)))
+
+    def results(self, slots: Sequence[Any]) -> list[Any]:
+        """The outputs, none of them sharing memory with an input, a weight or a constant."""
+        return [own(slots[k]) if copy else slots[k] for k, copy in zip(self.outputs, self.copied, strict=True)]
+
+    def __str__(self) -> str:
+        lines = [f"v{k} = input {leaf}" for k, leaf in enumerate(self.leaves)]
+        lines += [f"v{k} = constant {describe(spec_of(value))}" for k, value in self.constants]
+        for at, one in enumerate(self.instructions):
+            mark = "  # backward" if at == self.split else ""
+            names = ", ".join(f"v{k}" for k in one.sources)
+            lines.append(f"v{one.target} = {type(one.node).__name__}({names}): {describe(one.spec)}{mark}")
+        return "\n".join([*lines, f"return {', '.join(f'v{k}' for k in self.outputs)}"])
+
+
+class Mode:
+    """Another way to run an instruction: with care for 0 · ∞, timed, or without effects."""
+
+    def step(self, one: Instruction, slots: list[Any], at: int) -> None:
+        slots[one.target] = one.kernel(*[slots[k] for k in one.reads])
+
+
+class Careful(Mode):
+    """`Chain` by its convention, and nothing is observed a second time."""
+
+    def step(self, one: Instruction, slots: list[Any], at: int) -> None:
+        values = [slots[k] for k in one.sources]
+        if isinstance(one.node, Chain):
+            slots[one.target] = Chain.careful(*values)
+        else:
+            slots[one.target] = values[0] if one.node.effect else one.kernel(*[slots[k] for k in one.reads])
+
+
+CAREFUL = Careful()
+
+
+def own(value: Any) -> Any:
+    return np.array(value, order="K", subok=False) if isinstance(value, np.ndarray) else value
+
+
+def _instruction(node: Operation, slots: dict[AnyLayer, int], facts: Inference) -> Instruction:
+    specs, out = facts.operands(node), facts.spec(node)
+    try:
+        kernel, takes_out = node.kernel(specs, out)
+    except Exception as error:
+        raise located(error, node._origin, ", ".join(map(describe, specs))) from error
+    sources = tuple([slots[one] for one in node.operands])
+    return Instruction(node, kernel, takes_out, sources, slots[node], out, (*sources, -1) if takes_out else sources)
+
+
+def _aliases(program: Program) -> list[int]:
+    """For each slot the slot whose memory it may share, itself where it has its own."""
+    roots = list(range(program.size))
+    for one in program.instructions:
+        if one.node.view and one.sources:
+            roots[one.target] = roots[one.sources[0]]
+    return roots
+
+
+def _copied(program: Program) -> list[bool]:
+    """Which outputs must be copied: those that share memory with what is not theirs, or with another output."""
+    made = {one.target for one in program.instructions}
+    taken: set[int] = set()
+    copied = []
+    for k in program.outputs:
+        root = program.aliases[k]
+        copied.append(root not in made or root in taken)
+        taken.add(root)
+    return copied
+
+
+def build(
+    primal: Sequence[AnyLayer], derived: Sequence[AnyLayer], leaves: Sequence[AnyLayer], facts: Inference
+) -> Program:
+    """The program that computes the primal outputs and then the derived ones."""
+    roots = simplify(expand([*primal, *derived], facts), facts)
+    return Program(leaves, len(primal), roots, facts)
+
+
+def is_buffer(spec: AnySpec) -> bool:
+    """Whether a result of this spec is worth an array that is kept from run to run."""
+    return isinstance(spec, Spec) and spec.known and bool(spec.shape) and 0 not in spec.shape  # type: ignore[operator]  # known

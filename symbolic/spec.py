@@ -1,0 +1,225 @@
+"""What is known of an array before it exists: its shape, its dtype, and whether it is a Python number.
+
+A rank or a size that is not known is `None`, and a rule that is given `None` answers `None`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from symbolic.errors import ShapeError
+
+Dim: TypeAlias = int | None
+Shape: TypeAlias = tuple[Dim, ...]
+
+
+class Spec(NamedTuple):
+    """The shape, dtype and Python type (of a bare `float`, `int`, …) of one value."""
+
+    shape: Shape | None = None
+    dtype: np.dtype[Any] | None = None
+    python: type | None = None
+
+    def __str__(self) -> str:
+        if self.python is not None:
+            return self.python.__name__
+        kind = "array" if self.dtype is None else str(self.dtype)
+        if self.shape is None:
+            return f"{kind}[...]"
+        return f"{kind}[{', '.join('?' if d is None else str(d) for d in self.shape)}]"
+
+    @property
+    def known(self) -> bool:
+        """True when the shape is known to the last size and the dtype too."""
+        return self.shape is not None and None not in self.shape and self.dtype is not None
+
+    @property
+    def ndim(self) -> int | None:
+        return None if self.shape is None else len(self.shape)
+
+
+class TupleSpec(tuple["AnySpec", ...]):
+    """The specs of the entries of a tuple."""
+
+    __slots__ = ()
+
+
+class OpaqueSpec(NamedTuple):
+    """A value that is no array: it passes, and has no gradient."""
+
+    kind: type
+
+
+AnySpec: TypeAlias = Spec | TupleSpec | OpaqueSpec
+
+UNKNOWN = Spec()
+PYTHON_DTYPES: dict[type, np.dtype[Any]] = {
+    bool: np.dtype(bool),
+    int: np.dtype(int),
+    float: np.dtype(float),
+    complex: np.dtype(complex),
+}
+RANKED = (bool, int, float, complex)
+
+
+def spec_of(value: Any) -> AnySpec:
+    """The spec of a value that exists."""
+    kind = type(value)
+    if kind is np.ndarray:
+        return Spec(value.shape, value.dtype)
+    if kind in PYTHON_DTYPES:
+        return Spec((), PYTHON_DTYPES[kind], kind)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return Spec(value.shape, value.dtype)
+    if isinstance(value, tuple):
+        return TupleSpec(spec_of(entry) for entry in value)
+    return OpaqueSpec(kind)
+
+
+def key_of(value: Any) -> Any:
+    """What distinguishes the programs that run on `value`; cheap, for it runs at every call."""
+    kind = type(value)
+    if kind is np.ndarray:
+        return value.dtype, value.shape
+    if kind is tuple:
+        return tuple([key_of(entry) for entry in value])
+    if isinstance(value, (np.ndarray, np.generic)):
+        return kind, value.dtype, value.shape
+    return kind
+
+
+def describe(spec: AnySpec) -> str:
+    if isinstance(spec, TupleSpec):
+        return f"({', '.join(describe(entry) for entry in spec)})"
+    return spec.kind.__name__ if isinstance(spec, OpaqueSpec) else str(spec)
+
+
+def show(shape: Shape | None) -> str:
+    """`(3, ?)`: a shape as NumPy prints it."""
+    if shape is None:
+        return "(...)"
+    inner = ", ".join("?" if d is None else str(d) for d in shape)
+    return f"({inner},)" if len(shape) == 1 else f"({inner})"
+
+
+# --------------------------------------------------------------------------- shapes
+
+
+def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
+    """NumPy's broadcasting; an unknown size beside a known one other than 1 is taken to fit."""
+    known: list[Shape] = []
+    for shape in shapes:
+        if shape is None:
+            return None
+        known.append(shape)
+    if len(known) == 2 and known[0] == known[1] and None not in known[0]:
+        return known[0]
+    rank = max(map(len, known), default=0)
+    return tuple(_stretch([s[len(s) - k] for s in known if len(s) >= k], known, k) for k in range(rank, 0, -1))
+
+
+def _stretch(sizes: list[Dim], shapes: list[Shape], axis: int) -> Dim:
+    fixed = {d for d in sizes if d is not None and d != 1}
+    if len(fixed) > 1:
+        seen = " and ".join(show(s) for s in shapes)
+        a, b = sorted(fixed)[:2]
+        raise ShapeError(
+            f"operands of shapes {seen} do not broadcast: axis {-axis} has sizes {a} and {b}",
+            remedy="make the sizes equal or one of them 1 (reshape, or index with np.newaxis)",
+        )
+    return fixed.pop() if fixed else (None if None in sizes else 1)
+
+
+def normalize_axis(axis: int, ndim: int) -> int:
+    if not -ndim <= axis < ndim:
+        raise _axis_error(axis, ndim)
+    return axis % ndim
+
+
+def _axis_error(axis: int, ndim: int) -> Exception:
+    return AxisShapeError(
+        f"axis {axis} is out of bounds for an array of {ndim} dimensions",
+        remedy=f"use an axis from {-ndim} to {ndim - 1}" if ndim else "a 0-d array has no axis",
+    )
+
+
+class AxisShapeError(ShapeError, IndexError):
+    """An axis that the array does not have; NumPy's AxisError is both of these too."""
+
+
+def normalize_axes(axis: int | Iterable[int] | None, ndim: int) -> tuple[int, ...]:
+    """The axes meant, each from 0 to ndim - 1; `None` means all."""
+    if axis is None:
+        return tuple(range(ndim))
+    named = (axis,) if isinstance(axis, (int, np.integer)) else tuple(axis)
+    axes = tuple(normalize_axis(int(a), ndim) for a in named)
+    if len(set(axes)) != len(axes):
+        raise ShapeError(f"axis {named} names one axis twice", remedy="name each axis once")
+    return axes
+
+
+def reduced(shape: Shape | None, axis: int | Iterable[int] | None, keepdims: bool) -> Shape | None:
+    if shape is None:
+        return () if axis is None and not keepdims else None
+    axes = normalize_axes(axis, len(shape))
+    if keepdims:
+        return tuple(1 if k in axes else d for k, d in enumerate(shape))
+    return tuple(d for k, d in enumerate(shape) if k not in axes)
+
+
+def product(sizes: Iterable[Dim]) -> Dim:
+    total = 1
+    unknown = False
+    for size in sizes:
+        if size is None:
+            unknown = True
+        else:
+            total *= size
+    return None if unknown and total else total
+
+
+# --------------------------------------------------------------------------- dtypes
+
+
+def ufunc_dtype(ufunc: np.ufunc, specs: Sequence[Spec]) -> np.dtype[Any] | None:
+    """The dtype of the first result, asked of NumPy; Python numbers stay weak."""
+    asked: list[Any] = []
+    for spec in specs:
+        if spec.dtype is None:
+            return None
+        asked.append(spec.python if spec.python not in (None, bool) else spec.dtype)
+    return _resolve(ufunc, tuple(asked))
+
+
+@lru_cache(maxsize=4096)
+def _resolve(ufunc: np.ufunc, asked: tuple[Any, ...]) -> np.dtype[Any]:
+    if all(isinstance(one, type) for one in asked):
+        asked = tuple(PYTHON_DTYPES[one] for one in asked)
+    resolved: tuple[np.dtype[Any], ...] = ufunc.resolve_dtypes((*asked, *[None] * ufunc.nout))
+    return resolved[ufunc.nin]
+
+
+@lru_cache(maxsize=4096)
+def dtype_by_trial(function: Callable[..., Any], *dtypes: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of `function`'s result, found by one call on arrays of a single one."""
+    with np.errstate(all="ignore"):
+        result: np.dtype[Any] = np.asarray(function(*(np.ones((1,), d) for d in dtypes))).dtype
+    return result
+
+
+def result_dtype(specs: Iterable[Spec]) -> np.dtype[Any] | None:
+    """NumPy's promotion of several operands, Python numbers weak."""
+    asked: list[Any] = []
+    for spec in specs:
+        if spec.dtype is None:
+            return None
+        asked.append(spec.python(0) if spec.python not in (None, bool) else spec.dtype)
+    return np.result_type(*asked)
+
+
+def is_inexact(dtype: np.dtype[Any] | None) -> bool:
+    return dtype is not None and dtype.kind in "fc"

@@ -1,0 +1,339 @@
+"""Which graph does a function's body write? It is run once, with layers in the place of arrays.
+
+Each fact that the body asks of a traced value (a rank, a size, a dtype) becomes a guard: a later call for which every
+guard has the same answer reuses the trace. What is read from outside the body is watched (`captured`). Layers never
+change, so an assignment to a traced value is kept beside it: later uses of the name read the new value, and so do
+the views of it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from symbolic.captured import Watch, watches
+from symbolic.context import here, inside, source, user_frame
+from symbolic.errors import ShapeError, _place, buried
+from symbolic.inference import Inference
+from symbolic.layer import AnyLayer, Layer, cannot, refuse, short
+from symbolic.leaves import Literal, Weight
+from symbolic.literal import as_layer
+from symbolic.ops.families import Cast, Mark, Tuple
+from symbolic.ops.indexing import assign as assigned
+from symbolic.ops.operation import Operation, topological
+from symbolic.plan import build
+from symbolic.printing import alike, bits
+from symbolic.spec import Spec, spec_of
+
+
+class Shape(Sequence[int]):
+    """The shape of a traced value. It reads as a tuple; each size that is read becomes a guard of the trace."""
+
+    __slots__ = ("_node", "_sizes", "_trace")
+
+    def __init__(self, trace: Tracing, node: AnyLayer, sizes: tuple[int, ...]) -> None:
+        self._trace, self._node, self._sizes = trace, node, sizes
+
+    def _size(self, axis: int) -> int:
+        return self._trace.guard(self._node, "shape", axis, self._sizes[axis])
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    def __getitem__(self, index: Any) -> Any:
+        axes = range(len(self._sizes))[index]
+        return self._size(axes) if isinstance(axes, int) else tuple([self._size(k) for k in axes])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter([self._size(k) for k in range(len(self._sizes))])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (tuple, Shape)) and len(other) == len(self) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __add__(self, other: Any) -> tuple[int, ...]:
+        return tuple(self) + tuple(other)
+
+    def __radd__(self, other: Any) -> tuple[int, ...]:
+        return tuple(other) + tuple(self)
+
+    def __mul__(self, times: int) -> tuple[int, ...]:
+        return tuple(self) * times
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
+class Tracing:
+    """One run of a body, and what it found: the graph, the guards, the watches."""
+
+    def __init__(self, leaves: Sequence[AnyLayer], facts: Inference) -> None:
+        self.leaves = tuple(leaves)
+        self.facts = facts
+        self.guards: dict[tuple[AnyLayer, str, int], Any] = {}
+        self.checks: list[Callable[[Inference], None]] = []
+        self.watches: list[Watch] = []
+        self.assigned: dict[AnyLayer, AnyLayer] = {}
+        self.owners: list[Owner] = []
+        self.moving = ""  # the line by which the body differs from run to run: it is traced at each call
+        self.bodies = 0  # Python functions that were run
+        self.output: AnyLayer = Literal(None)
+
+    # ------------------------------------------------------------------ facts and guards
+    def ask(self, node: AnyLayer, what: str) -> Any:
+        spec = self.facts.spec(self.resolve(node))
+        if not isinstance(spec, Spec) or getattr(spec, "shape" if what != "dtype" else "dtype") is None:
+            self._unknown(node, what)
+        if what == "dtype":
+            return self.guard(self.resolve(node), "dtype", 0, spec.dtype)
+        assert spec.shape is not None
+        rank = self.guard(self.resolve(node), "ndim", 0, len(spec.shape))
+        if what == "ndim":
+            return rank
+        if None in spec.shape:
+            self._unknown(node, what)
+        shape = Shape(self, self.resolve(node), spec.shape)  # type: ignore[arg-type]  # no None in it
+        return shape if what == "shape" else int(np.prod(tuple(shape), dtype=int))
+
+    def _unknown(self, node: AnyLayer, what: str) -> None:
+        refuse(
+            f".{what} of {short(node)} is not known here",
+            "call the network with data first, or give sizes in the hint: Symbolic['batch', 784]",
+        )
+
+    def guard(self, node: AnyLayer, what: str, axis: int, value: Any) -> Any:
+        self.guards[node, what, axis] = value
+        return value
+
+    def admits(self, facts: Inference) -> bool:
+        """Whether the body would ask the same questions and get the same answers for inputs of these specs."""
+        for (node, what, axis), value in self.guards.items():
+            found = facts.ask(node, what)
+            if what == "shape":
+                found = found[axis] if found is not None and axis < len(found) else None
+            if found is None or found != value:
+                return False
+        return True
+
+    def fresh(self) -> bool:
+        """Whether all that the body read from outside is still as it was."""
+        return not self.moving and all(watch.holds() for watch in self.watches)
+
+    # ------------------------------------------------------------------ numbers
+    def concrete(self, node: AnyLayer, construct: str) -> Any:
+        """The number of a value that depends on constants alone; any other is refused."""
+        node = self.resolve(node)
+        if any(not isinstance(one, (Operation, Literal)) for one in topological([node])):
+            cannot(node, construct)
+        return constant_value(node)
+
+    # ------------------------------------------------------------------ assignment
+    def resolve(self, node: AnyLayer) -> AnyLayer:
+        """The node that a name stands for now: after assignments to it, or to what it is a view of."""
+        if not self.assigned:
+            return node
+        views: list[Operation] = []
+        at = node
+        while at not in self.assigned:
+            if not self._is_view(at):
+                return node
+            views.append(at)  # type: ignore[arg-type]  # a view is an operation
+            at = at.operands[0]  # type: ignore[attr-defined]
+        while at in self.assigned:
+            at = self.assigned[at]
+        for view in reversed(views):
+            at = view.rebuilt((at, *view.operands[1:]))
+        return at
+
+    def _is_view(self, node: AnyLayer) -> bool:
+        """Whether a node shares its base's memory in NumPy; a scalar never does."""
+        if not isinstance(node, Operation) or not node.view or not node.operands:
+            return False
+        spec = self.facts.spec(node)
+        return not isinstance(spec, Spec) or spec.shape != ()
+
+    def assign(self, target: AnyLayer, index: Any, value: Any) -> None:
+        """`target[index] = value`, NumPy's way."""
+        self._store(target, assigned(self.resolve(target), index, as_layer(value)))
+
+    def replace(self, target: AnyLayer, value: AnyLayer) -> AnyLayer:
+        """`target += …`: a scalar gives a new one, an array keeps its shape and dtype and changes for all its views."""
+        before, after = self.facts.spec(self.resolve(target)), self.facts.spec(value)
+        if self.ask(target, "ndim") == 0:
+            return value
+        assert isinstance(before, Spec) and isinstance(after, Spec)
+        if before.shape != after.shape:
+            refuse(
+                f"an in-place operator would change the shape {before.shape} to {after.shape}",
+                "write x = x + y, which makes a new array",
+                ShapeError,
+            )
+        if before.dtype != after.dtype:
+            if before.dtype is None or after.dtype is None or not np.can_cast(after.dtype, before.dtype, "same_kind"):
+                refuse(
+                    f"an in-place operator would cast {after.dtype} to {before.dtype}",
+                    "write x = x + y, which makes a new array",
+                )
+            value = Cast(value, dtype=before.dtype)
+        self._store(target, value)
+        return target
+
+    def _store(self, target: AnyLayer, value: AnyLayer) -> None:
+        if isinstance(target, (Weight, Literal)):
+            refuse(
+                f"assignment to a {type(target).__name__}",
+                "weights move through an optimizer and constants stay; compute a new value instead",
+            )
+        if self._is_view(target):
+            self._store_through(target, value)  # type: ignore[arg-type]  # a view is an operation
+            return
+        last = target
+        while last in self.assigned:
+            last = self.assigned[last]
+        self.assigned[last] = Mark.make((value,))
+
+    def _store_through(self, view: Operation, value: AnyLayer) -> None:
+        """Write a view's new entries into its base; the view is then read from there."""
+        base = view.operands[0]
+        if not hasattr(view, "written_back"):
+            refuse(
+                f"assignment through {type(view).__name__}, which is a view of another traced value",
+                "make a copy first (np.copy), or assign to the original array",
+            )
+        self._store(base, view.written_back(self.resolve(base), value))
+
+    # ------------------------------------------------------------------ weights
+    def weight(self, make: Callable[[], Any], value: Any) -> Any:
+        """The weight of this call site: a new one at the first trace, the same one ever after."""
+        owner = self.owners[-1] if self.owners else None
+        return make() if owner is None else owner.weight(make, value)
+
+    def generator(self) -> Any:
+        owner = self.owners[-1] if self.owners else None
+        return np.random.default_rng() if owner is None else owner.generator()
+
+
+class Owner:
+    """The layer whose body is being run: its weights live in `store`, by the chain of call sites."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.counts: dict[Any, int] = {}
+        self.frame: FrameType | None = None
+
+    def _site(self, what: str) -> Any:
+        """Code and instruction of each frame between the body and here, ours and NumPy's left out; and the count."""
+        chain: list[Any] = [what]
+        frame = user_frame(sys._getframe(2))
+        while frame is not None and frame is not self.frame:
+            if user_frame(frame) is frame:
+                chain.append((frame.f_code, frame.f_lasti))
+            frame = frame.f_back
+        site = tuple(chain)
+        count = self.counts[site] = self.counts.get(site, -1) + 1
+        return site, count
+
+    def weight(self, make: Callable[[], Any], value: Any) -> Any:
+        site = self._site("weight")
+        found = self.store.weights.get(site)
+        if found is None:
+            made = self.store.weights[site] = make()
+            return made
+        old, new = spec_of(found.cell.value), spec_of(value)
+        if isinstance(old, Spec) and isinstance(new, Spec) and old[:2] != new[:2]:
+            raise ShapeError(
+                f"a weight of {new} is made where this layer already has one of {old} ({_place(found._origin)})",
+                where=_place(source()),
+                remedy="let the size come from a hyperparameter, or make a layer for each size",
+            )
+        return found
+
+    def generator(self) -> Any:
+        """The layer's own generator for this call site: tracing again draws the same numbers."""
+        site = self._site("draw")
+        number = self.store.draws.setdefault(site, len(self.store.draws))
+        return np.random.default_rng([self.store.seed, number])
+
+
+def constant_value(node: AnyLayer) -> Any:
+    """The value of a node that depends on constants alone."""
+    program = build([node], [], [], Inference({}))
+    slots = program.slots([])
+    program.run(slots, 0, len(program.instructions))
+    return program.results(slots)[0]
+
+
+class Store:
+    """What a traced function owns beyond its code: weights by call site, and the seed of their initial values."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.weights: dict[Any, Weight[Any, Any]] = {}
+        self.draws: dict[Any, int] = {}
+
+
+def run_body(store: Store | None, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Call a body within the trace that is under way, its weights kept in `store` (none: in the caller's).
+
+    An error of ours that NumPy has wrapped in its own comes out as ours.
+    """
+    tracing = here.trace
+    assert isinstance(tracing, Tracing)
+    tracing.watches += watches(function)
+    tracing.bodies += 1
+    if store is not None:
+        tracing.owners.append(Owner(store))
+        tracing.owners[-1].frame = sys._getframe(0)
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        ours = buried(error)
+        if ours is None or ours is error:
+            raise
+        raise ours from error
+    finally:
+        if store is not None:
+            tracing.owners.pop()
+
+
+def trace(apply: Callable[[], Any], leaves: Sequence[AnyLayer], facts: Inference, twice: bool = True) -> Tracing:
+    """Run `apply` as a trace over the leaves; a body is run twice, and if the graphs differ it is a moving one."""
+    first = _run(apply, leaves, facts)
+    if not twice or not first.bodies:
+        return first
+    second = _run(apply, leaves, facts)
+    second.moving = difference(first.output, second.output)
+    return second
+
+
+def _run(apply: Callable[[], Any], leaves: Sequence[AnyLayer], facts: Inference) -> Tracing:
+    tracing = Tracing(leaves, facts)
+    with inside(trace=tracing, facts=tracing, origin=None, path=""):
+        tracing.output = as_output(apply())
+    return tracing
+
+
+def as_output(value: Any) -> AnyLayer:
+    """What a body returned, as one layer."""
+    if isinstance(value, (tuple, list)) and any(isinstance(one, Layer) for one in value):
+        return Tuple.make(tuple([as_output(one) for one in value]))  # type: ignore[no-any-return]
+    return as_layer(value)
+
+
+def difference(one: AnyLayer, other: AnyLayer) -> str:
+    """Where two traces of one body differ: the line of the first constant that does, or of the first operation."""
+    if alike(one, other):
+        return ""
+    for a, b in zip(topological([one]), topological([other]), strict=False):
+        if type(a) is not type(b) or (isinstance(a, Literal) and bits(a.value) != bits(b.value)):  # type: ignore[attr-defined]  # a Literal too
+            return _place(a._origin) or "its body"
+    return "its body"
+
+
+__all__ = ["Shape", "Store", "Tracing", "as_output", "run_body", "trace"]

@@ -1,0 +1,212 @@
+"""What is one step of training? Forward, backward and update in one program, committed as a whole or not at all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from symbolic.context import here, inside
+from symbolic.errors import SymbolicError, warn
+from symbolic.execution import Executable, Specialization, Timed, finite, shaped
+from symbolic.layer import AnyLayer
+from symbolic.leaves import Weight, like
+from symbolic.plan import build
+from symbolic.spec import Spec, spec_of
+
+Groups = list[tuple[Any, list[int]]]
+
+
+def optimizer_of(weight: Weight[Any, Any], given: Any) -> Any:
+    """The optimizer that moves a weight: the one given, its own, or that of the surrounding `with`."""
+    if given is not None:
+        return given
+    if weight.optimizer is not None:
+        return weight.optimizer
+    return here.optimizers[-1] if here.optimizers else None
+
+
+def grouped(weights: Sequence[Weight[Any, Any]], given: Any) -> Groups:
+    """The weights' numbers by the optimizer that moves them."""
+    groups: dict[int, tuple[Any, list[int]]] = {}
+    for k, weight in enumerate(weights):
+        optimizer = optimizer_of(weight, given)
+        groups.setdefault(id(optimizer), (optimizer, []))[1].append(k)
+    return list(groups.values())
+
+
+def move(weights: Sequence[Weight[Any, Any]], deltas: Sequence[Any], given: Any) -> None:
+    """One update of the weights by their deltas: everything is computed before anything moves."""
+    moved: list[tuple[Any, list[Weight[Any, Any]], list[Any]]] = []
+    values: dict[int, Any] = {k: weight.cell.value for k, weight in enumerate(weights)}
+    for optimizer, numbers in grouped(weights, given):
+        if optimizer is None:
+            continue
+        mine = [weights[k] for k in numbers]
+        optimizer.begin(mine)
+        states = [optimizer.state_of(weight) for weight in mine]
+        now = [values[k] for k in numbers]
+        new, new_states = optimizer.formula(
+            now, [deltas[k] for k in numbers], states, optimizer.rate(), float(optimizer.count + 1)
+        )
+        values.update({k: like(weights[k].cell.value, one) for k, one in zip(numbers, new, strict=True)})
+        moved.append((optimizer, mine, new_states))
+    for k, weight in enumerate(weights):
+        _put(weight, values[k], deltas[k])
+    for optimizer, mine, new_states in moved:
+        optimizer.commit(mine, new_states)
+
+
+def _put(weight: Weight[Any, Any], value: Any, delta: Any) -> None:
+    if value is weight.cell.value:
+        weight.cell.delta = delta
+    else:
+        weight.cell.move(value, delta)
+
+
+class Step:
+    """The fused program of one specialization under given optimizers."""
+
+    def __init__(self, on: Specialization, groups: Groups) -> None:
+        self.on = on
+        weights: list[AnyLayer] = list(on.weights)
+        self.gradients = on.graded(weights)
+        self.leaves: list[AnyLayer] = [*on.inputs, *weights]
+        self.new: dict[int, AnyLayer] = {}
+        self.states: list[AnyLayer] = []
+        with inside(facts=on.facts, trace=None, origin=("optimizer", "", 0)):
+            for optimizer, numbers in groups:
+                if optimizer is not None:
+                    self._formula(optimizer, numbers)
+        self.moving = sorted(self.new)
+        derived = [*self.gradients, *[self.new[k] for k in self.moving], *self.states]
+        program = build(on.outputs, derived, self.leaves, on.facts)
+        self.primal = len(on.outputs)
+        first = self.primal + len(self.gradients)
+        into = [first + n for n, k in enumerate(self.moving) if isinstance(on.weights[k].cell.value, np.ndarray)]
+        self.executable = Executable(program, into)
+
+    def _formula(self, optimizer: Any, numbers: list[int]) -> None:
+        on = self.on
+        rate = on.leaf("rate", spec_of(0.0))
+        count = on.leaf("count", spec_of(0.0))
+        states = []
+        for k in numbers:
+            state = optimizer.initial(on.weights[k].cell.value)
+            states.append(tuple([on.leaf("state", spec_of(one)) for one in state]))
+        self.leaves += [rate, count, *[leaf for state in states for leaf in state]]
+        new, new_states = optimizer.formula(
+            [on.weights[k] for k in numbers], [self.gradients[k] for k in numbers], states, rate, count
+        )
+        self.new.update(zip(numbers, new, strict=True))
+        self.states += [one for state in new_states for one in state]
+
+
+class Trainer:
+    """`step(*inputs)` is one step of training; `step.run(n, *inputs)` makes n of them and gives the last value."""
+
+    def __init__(self, net: Any, optimizer: Any, tools: Any) -> None:
+        self.net, self.optimizer, self.tools = net, optimizer, tools
+
+    def __call__(self, *inputs: Any) -> Any:
+        return self.step(self.tools.gathered(self.net.layer, inputs))
+
+    def run(self, n: int, *inputs: Any) -> Any:
+        """n steps on the same inputs; the value from before the last one."""
+        value = self.tools.gathered(self.net.layer, inputs)
+        result = None
+        for _ in range(n):
+            result = self.step(value)
+        return result
+
+    def step(self, value: Any) -> Any:
+        on = self.net.specialization(value)
+        if not on.weights:
+            raise SymbolicError(
+                f"train has nothing to move: {self.net.layer!r} has no weights",
+                remedy="put a Weight into it, or call predict",
+            )
+        groups = grouped(on.weights, self.optimizer)
+        if all(optimizer is None for optimizer, _ in groups):
+            warn("train was given no optimizer: the deltas are kept, and nothing moves", stacklevel=4)
+        key = ("step", tuple([(None if o is None else o.key(), tuple(numbers)) for o, numbers in groups]))
+        step: Step = on.cached(key, lambda: Step(on, groups))
+        return self.tools.finished(self.net.layer, self._run(on, step, groups, value))
+
+    def _run(self, on: Specialization, step: Step, groups: Groups, value: Any) -> Any:
+        values = [*self.tools.entries(value), *on.values()]
+        for optimizer, numbers in groups:
+            if optimizer is None:
+                continue
+            mine = [on.weights[k] for k in numbers]
+            optimizer.begin(mine)
+            values += [optimizer.rate(), float(optimizer.count + 1)]
+            values += [one for weight in mine for one in optimizer.state_of(weight)]
+        results = self._results(on, step, values)
+        self._commit(on, step, groups, results)
+        return shaped(on.output, results[: step.primal])
+
+    def _results(self, on: Specialization, step: Step, values: list[Any]) -> Sequence[Any]:
+        """The program's outputs, all of them finite, or an error that names where they are not."""
+        stop = step.primal + len(step.gradients)
+        if self.net.seconds is not None:
+            return self._timed(step, values)
+        blanks = [on.weights[k].cell.blank() for k in step.moving if isinstance(on.weights[k].cell.value, np.ndarray)]
+        results = step.executable.derivatives(values, step.primal, stop, blanks)
+        if not finite(results[: step.primal]) and not _finite(results[: step.primal]):
+            raise step.executable.culprit(values, f"the loss is {_loss(results[: step.primal])}")
+        if not finite(results[step.primal : stop]) and not _finite(results[step.primal : stop]):
+            raise step.executable.culprit(values, "a gradient is not finite")
+        return results
+
+    def _timed(self, step: Step, values: list[Any]) -> Sequence[Any]:
+        net, program = self.net, step.executable.program
+        mode = Timed(net.seconds, program.split)
+        slots = program.slots(values)
+        start = time.perf_counter()
+        program.run(slots, 0, program.split, mode)
+        middle = time.perf_counter()
+        with np.errstate(all="ignore"):
+            program.run(slots, program.split, len(program.instructions), mode)
+        net.total[0] += middle - start
+        net.total[1] += time.perf_counter() - middle
+        return program.results(slots)
+
+    def _commit(self, on: Specialization, step: Step, groups: Groups, results: Sequence[Any]) -> None:
+        at = step.primal
+        deltas = results[at : at + len(step.gradients)]
+        at += len(step.gradients)
+        new = dict(zip(step.moving, results[at : at + len(step.moving)], strict=True))
+        states = iter(results[at + len(step.moving) :])
+        stored = []
+        for optimizer, numbers in groups:
+            if optimizer is not None:
+                mine = [on.weights[k] for k in numbers]
+                counts = [len(optimizer.initial(weight.cell.value)) for weight in mine]
+                stored.append((optimizer, mine, [tuple([next(states) for _ in range(n)]) for n in counts]))
+        for k, weight in enumerate(on.weights):
+            old = weight.cell.value
+            _put(weight, _kind(old, new[k]) if k in new else old, deltas[k])
+        for optimizer, mine, new_states in stored:
+            optimizer.commit(mine, new_states)
+
+
+def _kind(old: Any, new: Any) -> Any:
+    """The new value as the old one's kind; mostly it is already."""
+    if type(new) is type(old) and (not isinstance(old, np.ndarray) or (new.dtype == old.dtype and new.shape == old.shape)):
+        return new
+    return like(old, new)
+
+
+def _finite(values: Sequence[Any]) -> bool:
+    return all(bool(np.all(np.isfinite(value))) for value in values if np.asarray(value).dtype.kind in "fc")
+
+
+def _loss(values: Sequence[Any]) -> str:
+    value = values[0]
+    return repr(float(value)) if np.ndim(value) == 0 and np.isrealobj(value) else "not finite"
+
+
+__all__ = ["Spec", "Step", "Trainer", "grouped", "move", "optimizer_of"]

@@ -1,0 +1,13 @@
+"""Which profile of Hypothesis, and which surroundings, do the tests run in?"""
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)  # the same examples every time
+settings.register_profile("long", max_examples=1000, deadline=None, print_blob=True)
+settings.load_profile(os.environ.get("SYMBOLIC_HYPOTHESIS", "quick"))
+
+os.environ.setdefault("JAX_ENABLE_X64", "1")  # an oracle in float64
+os.environ.setdefault("JAX_PLATFORMS", "cpu")  # no probing for accelerators, no warning that there is none
+os.environ.setdefault("MPLBACKEND", "Agg")  # pictures without a screen
