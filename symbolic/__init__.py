@@ -3,10 +3,6 @@
 The public names, and nothing else. `README.md` beside this file is the floor plan.
 """
 
-from symbolic.installation import check_clash
-
-check_clash()
-
 from symbolic.derivatives import grad as grad
 from symbolic.derivatives import value_and_grad as value_and_grad
 from symbolic.derivatives import vjp as vjp
@@ -99,6 +95,11 @@ from symbolic.ops.creation import Diag as Diag
 from symbolic.ops.creation import Diagonal as Diagonal
 from symbolic.ops.creation import Tril as Tril
 from symbolic.ops.creation import Triu as Triu
+from symbolic.ops.cumulative import Cumprod as Cumprod
+from symbolic.ops.cumulative import Cumsum as Cumsum
+from symbolic.ops.cumulative import Delay as Delay
+from symbolic.ops.cumulative import Prod as Prod
+from symbolic.ops.cumulative import Recurrence as Recurrence
 from symbolic.ops.einsum import Einsum as Einsum
 from symbolic.ops.exponential import Arccos as Arccos
 from symbolic.ops.exponential import Arccosh as Arccosh
@@ -204,7 +205,11 @@ from symbolic.schedules import PolynomialDecay as PolynomialDecay
 from symbolic.schedules import StepDecay as StepDecay
 from symbolic.schedules import Warmup as Warmup
 from symbolic.tape import Tape as Tape
+from symbolic.ops import axes as _axes
 from symbolic.ops import methods as _methods
 from symbolic.ops import statistics as _statistics
+from symbolic.installation import check_clash as _check_clash
+
+_check_clash()
 
 __version__ = "0.1.0"

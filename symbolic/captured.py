@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import dis
 import functools
-import random
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,7 +20,7 @@ import numpy as np
 from symbolic.layer import Layer
 
 _ATOMS = (int, float, complex, bool, str, bytes, type(None), type, types.BuiltinFunctionType, np.ufunc, np.dtype)
-_MOVING = (np.random.Generator, np.random.RandomState, random.Random, np.random.BitGenerator)
+_MOVING = {"numpy.random": ("Generator", "RandomState", "BitGenerator"), "random": ("Random",)}
 _LIBRARIES = ("numpy", "symbolic", "builtins", "math", "functools", "itertools", "operator", "typing", "scipy")
 _DEEPEST = 12
 
@@ -44,13 +44,21 @@ class Watch:
         if self.atomic is not _NOTHING and value is self.atomic:
             return True
         if self.seen is None:
-            return fingerprint(value, self.names) == fingerprint(self.atomic, self.names)
-        return self.seen is not MOVING and fingerprint(value, self.names) == self.seen
+            return bool(fingerprint(value, self.names) == fingerprint(self.atomic, self.names))
+        return self.seen is not MOVING and bool(fingerprint(value, self.names) == self.seen)
 
 
 _NOTHING = object()
 MOVING = object()
 """The fingerprint of state that changes unseen."""
+
+
+def is_moving(value: Any) -> bool:
+    """Whether using a value changes it unseen: a random generator, an iterator. No module is loaded to find out."""
+    for module, names in _MOVING.items():
+        if module in sys.modules and isinstance(value, tuple(getattr(sys.modules[module], name) for name in names)):
+            return True
+    return hasattr(type(value), "__next__") and not isinstance(value, type)
 
 
 def fingerprint(value: Any, names: frozenset[str], depth: int = 0, path: tuple[int, ...] = ()) -> Any:
@@ -66,10 +74,10 @@ def fingerprint(value: Any, names: frozenset[str], depth: int = 0, path: tuple[i
         return kind, value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, np.generic):
         return kind, value.tobytes()
-    if isinstance(value, _MOVING) or (hasattr(kind, "__next__") and not isinstance(value, type)):
-        return MOVING
     if isinstance(value, (Layer, types.ModuleType, *_ATOMS)):
         return kind, id(value)
+    if is_moving(value):
+        return MOVING
     if id(value) in path or depth > _DEEPEST:
         return "again", id(value)
     inside = _contents(value, names)
@@ -217,14 +225,12 @@ def _watch_chain(
     _watch(".".join(path), fetch, found, seen, names)
 
 
-def _watch(
-    what: str, fetch: Callable[[], Any], found: list[Watch], seen: set[Any], names: frozenset[str]
-) -> None:
+def _watch(what: str, fetch: Callable[[], Any], found: list[Watch], seen: set[Any], names: frozenset[str]) -> None:
     try:
         value = fetch()
     except ValueError:  # an empty cell: the name is bound later
         return
-    if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, _MOVING):
+    if isinstance(value, types.BuiltinMethodType) and is_moving(value.__self__):
         found.append(Watch(what, lambda: value.__self__, names))
         return
     found.append(Watch(what, fetch, names))

@@ -15,18 +15,18 @@ from symbolic.captured import MOVING, fingerprint
 from symbolic.context import here, inside, source
 from symbolic.differentiate import gradients, ones_like
 from symbolic.errors import DtypeError, ShapeError, _place, warn
-from symbolic.execution import Executable, Specialization, finite, flat, joined, shaped
+from symbolic.execution import Executable, Specialization, finite, flat, shaped
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer
 from symbolic.leaves import Identity, Literal
 from symbolic.literal import as_layer, delta_spec
-from symbolic.network import native
 from symbolic.ops.families import Mark, Tuple
 from symbolic.ops.operation import Operation, topological
 from symbolic.plan import CAREFUL, build
 from symbolic.spec import Spec, describe, key_of, show, spec_of
 from symbolic.structure import Tree, count, flatten, unflatten
 from symbolic.trace import Tracing, as_output, constant_value, run_body, trace
+from symbolic.values import entries, fitted, native
 
 _TRACES = 64
 _FLOATING = (float, complex, np.floating, np.complexfloating, np.ndarray)
@@ -196,9 +196,7 @@ class _Derivative:
 
     def _traced(self, call: _Call) -> Specialization:
         leaves: list[AnyLayer] = [Identity() for _ in call.traced]
-        facts = Inference(
-            {leaf: spec_of(native(call.leaves[k])) for leaf, k in zip(leaves, call.traced, strict=True)}
-        )
+        facts = Inference({leaf: spec_of(native(call.leaves[k])) for leaf, k in zip(leaves, call.traced, strict=True)})
         with inside(path=""):
             tracing = trace(lambda: self._run(call, leaves), leaves, facts, twice=not self.told)
         if tracing.moving and not self.told:
@@ -287,8 +285,6 @@ def _kept(value: Any) -> Any:
 
 def _pulled(on: Specialization, program: Any, slots: list[Any], delta: Any, title: str) -> list[Any]:
     """The gradients for one delta: plainly, and with care if they are not finite."""
-    from symbolic.network import entries, fitted
-
     primal = len(on.outputs)
     deltas = list(entries(delta)) if isinstance(on.output, Tuple) else [delta]
     first = len(on.inputs) + len(on.weights)

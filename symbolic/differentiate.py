@@ -7,9 +7,6 @@ ones first, so asking needs no shapes and derivatives of derivatives need nothin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
 
 from symbolic.context import inside
 from symbolic.errors import located
@@ -64,12 +61,10 @@ def _expanded(node: AnyLayer, done: dict[AnyLayer, AnyLayer], facts: Inference) 
     if isinstance(node, Gradient):
         return Tuple.make(tuple(pullback(operands[0], operands[1], operands[2:], facts)))  # type: ignore[no-any-return]
     same = all(a is b for a, b in zip(operands, node.operands, strict=True))
-    return node if same else node.rebuilt(operands)  # type: ignore[no-any-return]
+    return node if same else node.rebuilt(operands)
 
 
-def pullback(
-    output: AnyLayer, delta: AnyLayer, variables: Sequence[AnyLayer], facts: Inference
-) -> list[AnyLayer]:
+def pullback(output: AnyLayer, delta: AnyLayer, variables: Sequence[AnyLayer], facts: Inference) -> list[AnyLayer]:
     """The delta of each variable, by one sweep from the output back."""
     order = topological([output])
     reached = _dependents(order, variables)
@@ -136,7 +131,7 @@ def _sum(deltas: list[AnyLayer], facts: Inference) -> AnyLayer:
         columns = [[Item(one, index=k) for one in deltas] for k in range(len(entries))]
         return Tuple(*[_sum(list(column), facts) for column in columns])
     for one in deltas[1:]:
-        total = np.add(total, one)  # type: ignore[call-overload]  # a layer stands for an array
+        total = total + one
     return total
 
 

@@ -41,7 +41,9 @@ def _number(size: Any) -> Axis:
         return Axis("...", variadic=True)
     if isinstance(size, int) and not isinstance(size, bool) and size >= 0:
         return Axis(str(size), ast.Constant(size))
-    raise ShapeError(f"the dimension {size!r} in a hint", remedy='write a name, a size or an expression: "batch", 784, "2*n"')
+    raise ShapeError(
+        f"the dimension {size!r} in a hint", remedy='write a name, a size or an expression: "batch", 784, "2*n"'
+    )
 
 
 def _axis(word: str) -> Axis:
@@ -59,7 +61,8 @@ def _axis(word: str) -> Axis:
         _names(expression)
     except (SyntaxError, ShapeError):
         raise ShapeError(
-            f"the dimension {word!r} in a hint", remedy='write names, sizes, sums and products: "batch 784", "2*n", "n-1"'
+            f"the dimension {word!r} in a hint",
+            remedy='write names, sizes, sums and products: "batch 784", "2*n", "n-1"',
         ) from None
     return Axis(word, expression, variadic, stretch)
 
@@ -93,7 +96,7 @@ def value(expression: ast.expr, bound: Mapping[str, Any]) -> Dim:
     left, right = value(expression.left, bound), value(expression.right, bound)
     if left is None or right is None:
         return None
-    result: int = _OPERATORS[type(expression.op)](left, right)  # type: ignore[index]  # as parsed
+    result: int = _OPERATORS[type(expression.op)](left, right)
     return result
 
 
@@ -162,7 +165,9 @@ class Names:
 
     def _clash(self, axis: Axis, size: str, want: str, what: str, shape: Shape) -> ShapeError:
         names = sorted(_names(axis.expression)) if axis.expression is not None and not axis.variadic else [axis.text]
-        where = ", ".join(f"{name} = {self.bound[name]} by {self.origin[name]}" for name in names if name in self.origin)
+        where = ", ".join(
+            f"{name} = {self.bound[name]} by {self.origin[name]}" for name in names if name in self.origin
+        )
         declared = f"dimension {axis.text!r} is {want}" + (f" ({where})" if where else "")
         return ShapeError(
             f"{what} has shape {show(shape)}, with {size} where {declared}",

@@ -142,9 +142,9 @@ def finite(values: Sequence[Any]) -> bool:
             if isinstance(value, (np.ndarray, np.generic)):
                 if value.dtype.kind in "fc" and not np.isfinite(np.add.reduce(value, axis=None)):
                     return False
-            elif isinstance(value, (float, complex)) and not (value == value and abs(value) != math.inf):
-                return False
-            elif isinstance(value, tuple) and not finite(value):
+            elif (isinstance(value, (float, complex)) and not (value == value and abs(value) != math.inf)) or (
+                isinstance(value, tuple) and not finite(value)
+            ):
                 return False
     return True
 
@@ -162,9 +162,7 @@ class Specialization:
         self.tracing, self.facts = tracing, facts
         self.output = tracing.output
         self.inputs = tracing.leaves
-        self.weights: list[Weight[Any, Any]] = [
-            one for one in topological([self.output]) if isinstance(one, Weight)
-        ]
+        self.weights: list[Weight[Any, Any]] = [one for one in topological([self.output]) if isinstance(one, Weight)]
         self.programs: dict[Any, Any] = {}
 
     def cached(self, key: Any, make: Callable[[], Any]) -> Any:

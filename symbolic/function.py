@@ -18,11 +18,12 @@ from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer
 from symbolic.leaves import Identity, Projection, Weight, set_once
 from symbolic.literal import as_layer
-from symbolic.network import native, network
+from symbolic.network import network
 from symbolic.nn.initializers import fresh_seed
 from symbolic.ops.families import Tuple
 from symbolic.ops.operation import Operation, topological
 from symbolic.trace import Store, Tracing, as_output, run_body, trace
+from symbolic.values import native
 
 
 class SymbolicFunction(Layer[Any, Any]):
@@ -55,7 +56,10 @@ class SymbolicFunction(Layer[Any, Any]):
 
     @property
     def title(self) -> str:
-        return str(getattr(self.function, "__name__", None) or getattr(getattr(self.function, "func", None), "__name__", "function"))
+        return str(
+            getattr(self.function, "__name__", None)
+            or getattr(getattr(self.function, "func", None), "__name__", "function")
+        )
 
     def missing(self) -> list[str]:
         return [name for name in self.plan.required if name not in self.bound]
@@ -86,7 +90,9 @@ class SymbolicFunction(Layer[Any, Any]):
         try:
             bound = self.plan.signature.bind_partial(*args, **kwargs).arguments
         except TypeError as error:
-            raise DtypeError(f"{self.title}: {error}", where=_place(source()), remedy=self.plan.usage(self.title)) from None
+            raise DtypeError(
+                f"{self.title}: {error}", where=_place(source()), remedy=self.plan.usage(self.title)
+            ) from None
         values = {name: bound.pop(name) for name in self.plan.inputs if name in bound}
         if values or not bound:
             self._all_inputs(values)
@@ -144,7 +150,7 @@ class SymbolicFunction(Layer[Any, Any]):
 
     def _arguments(self, layers: Sequence[AnyLayer]) -> tuple[list[Any], dict[str, Any]]:
         given = {**self.bound, **dict(zip(self.plan.inputs, layers, strict=True))}
-        bound = inspect.BoundArguments(self.plan.signature, {})  # type: ignore[arg-type]  # filled below
+        bound = inspect.BoundArguments(self.plan.signature, {})
         for name in self.plan.signature.parameters:
             if name in given:
                 bound.arguments[name] = given[name]
@@ -315,7 +321,8 @@ class Signature:
     def __init__(self, function: Callable[..., Any], hints: Mapping[str, Any], title: str) -> None:
         self.signature = inspect.signature(function)
         code = getattr(inspect.unwrap(getattr(function, "func", function)), "__code__", None)
-        self.file, self.line = (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)
+        self.file: str = getattr(code, "co_filename", "")
+        self.line: int = getattr(code, "co_firstlineno", 0)
         self.where = f"{title} ({self.file.rsplit('/', 1)[-1]}:{self.line})" if self.file else title
         parameters = self.signature.parameters
         self.inputs = tuple([name for name in parameters if is_symbolic(hints.get(name))])
@@ -329,7 +336,11 @@ class Signature:
         self.defaults = {name: one.default for name, one in parameters.items() if one.default is not empty}
         variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         self.required = tuple(
-            [n for n, p in parameters.items() if n not in self.inputs and n not in self.defaults and p.kind not in variadic]
+            [
+                n
+                for n, p in parameters.items()
+                if n not in self.inputs and n not in self.defaults and p.kind not in variadic
+            ]
         )
         if not self.inputs:
             raise DtypeError(

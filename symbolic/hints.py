@@ -11,7 +11,6 @@ import numpy as np
 
 from symbolic.dims import Axis, Names, parse
 from symbolic.errors import DtypeError, ShapeError
-
 from symbolic.literal import ToLiteral
 from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec, show
 
@@ -98,7 +97,10 @@ def check(hint: Hint, spec: AnySpec, names: Names, what: str) -> None:
     if hint.entries is not None:
         if isinstance(spec, TupleSpec):
             if len(spec) != len(hint.entries):
-                raise ShapeError(f"{what} has {len(spec)} entries where {len(hint.entries)} are declared", remedy="return as many values as the hint says")
+                raise ShapeError(
+                    f"{what} has {len(spec)} entries where {len(hint.entries)} are declared",
+                    remedy="return as many values as the hint says",
+                )
             for k, (one, entry) in enumerate(zip(hint.entries, spec, strict=True)):
                 check(one, entry, names, f"entry {k} of {what}")
         return
@@ -132,10 +134,15 @@ def _check_native(native: Any, spec: Spec, what: str) -> None:
         )
     kind = "" if spec.dtype is None else spec.dtype.kind
     if native is float and kind == "c":
-        raise DtypeError(f"{what} is complex where float is declared", remedy="take np.real or np.abs, or declare complex")
+        raise DtypeError(
+            f"{what} is complex where float is declared", remedy="take np.real or np.abs, or declare complex"
+        )
     if isinstance(native, type) and issubclass(native, np.generic) and spec.dtype is not None and spec.python is None:
         if spec.shape == () and not issubclass(spec.dtype.type, native):
-            raise DtypeError(f"{what} has dtype {spec.dtype} where {_name(native)} is declared", remedy=f"convert it: np.{_name(native)}(x)")
+            raise DtypeError(
+                f"{what} has dtype {spec.dtype} where {_name(native)} is declared",
+                remedy=f"convert it: np.{_name(native)}(x)",
+            )
 
 
 def _name(native: Any) -> str:
@@ -172,6 +179,3 @@ def convert(native: Any, value: Any) -> Any:
     if isinstance(native, type) and issubclass(native, np.generic) and isinstance(value, (float, int, complex)):
         return native(value) if native not in (np.floating, np.integer, np.generic) else value
     return value
-
-
-

@@ -318,7 +318,9 @@ def _refuse_assignment(node: AnyLayer) -> None:
 
 def cannot(node: AnyLayer, construct: str) -> NoReturn:
     """Refuse to turn a traced value into a number."""
-    remedy = "use np.where for a choice by value" if "truth" in construct else "keep to NumPy functions, which are traced"
+    remedy = (
+        "use np.where for a choice by value" if "truth" in construct else "keep to NumPy functions, which are traced"
+    )
     if construct == "float()":
         remedy = "use NumPy's functions (np.exp, not math.exp), which keep the gradient"
     refuse(f"{construct} was asked of the traced value {short(node)}, which has no number while tracing", remedy)

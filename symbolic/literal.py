@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import types
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
@@ -71,7 +70,7 @@ class ToLiteral(Generic[Data, Delta]):
         for base in getattr(kind, "__mro__", (kind,)):
             if base in ToLiteral.registry:
                 return ToLiteral.registry[base]
-        return _structured if dataclasses.is_dataclass(kind) or origin is types.UnionType else None
+        return _structured if hasattr(kind, "__dataclass_fields__") or origin is types.UnionType else None
 
 
 def _register(data: Any, delta: Any) -> ToLiteral[Any, Any]:
@@ -82,15 +81,14 @@ def _register(data: Any, delta: Any) -> ToLiteral[Any, Any]:
     return mapping
 
 
-for _kind in (float, complex, np.floating, np.complexfloating, np.ndarray):
+_OWN: tuple[Any, ...] = (float, complex, np.floating, np.complexfloating, np.ndarray, tuple, dict, list)
+_NONE: tuple[Any, ...] = (np.integer, np.bool_, bool, str, type(None), enum.Enum)
+for _kind in _OWN:
     _register(_kind, _kind)
-for _kind in (np.integer, np.bool_, bool, str, type(None), enum.Enum):
+for _kind in _NONE:
     _register(_kind, NoDelta)
-for _kind in (tuple, dict, list):
-    _register(_kind, _kind)
 _register(int, float)
 _structured = _register(None, None)
-_BUILTIN = dict(ToLiteral.registry)
 
 
 def delta_spec(spec: AnySpec) -> AnySpec | None:

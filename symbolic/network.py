@@ -5,27 +5,26 @@ This is the runtime that `Layer`'s methods rest on.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from symbolic.context import here, inside, source, user_frame
-from symbolic.errors import DtypeError, ShapeError, SymbolicError, TapeError, _place, warn
-from symbolic.execution import Executable, Specialization, Timed, delta_of, flat, is_differentiable, shaped
+from symbolic.context import source
+from symbolic.errors import _place, warn
+from symbolic.evaluation import Evaluation
+from symbolic.execution import Executable, Specialization, Timed, shaped
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer, cannot, install
-from symbolic.leaves import Identity, Literal, Projection, Weight, like, set_once
+from symbolic.leaves import Identity, Literal, Projection, Weight, set_once
 from symbolic.literal import as_layer
 from symbolic.ops.families import Item, Tuple
 from symbolic.ops.operation import Operation, topological
-from symbolic.spec import AnySpec, Spec, describe, key_of, show, spec_of
+from symbolic.spec import AnySpec, key_of, spec_of
 from symbolic.tape import Tape
 from symbolic.trace import Tracing, constant_value, trace
 from symbolic.training import Trainer, move
+from symbolic.values import entries, finished, gathered, read_only, structured
 
 _TRACES = 64  # kept for each layer
 _KEYS = 256  # specs of inputs for which programs are kept
@@ -39,6 +38,7 @@ class Network:
         self.traces: list[Tracing] = []
         self.table: dict[Any, list[Specialization]] = {}
         self.seconds: dict[str, list[float]] | None = None
+        self.last: dict[str, list[float]] = {}
         self.total = [0.0, 0.0]
         self.told = False
 
@@ -124,210 +124,6 @@ def getattr_slot(layer: AnyLayer) -> Network | None:
         return object.__getattribute__(layer, "_network")  # type: ignore[no-any-return]
     except AttributeError:
         return None
-
-
-def entries(value: Any) -> Iterator[Any]:
-    """The arrays and numbers of a (nested) tuple."""
-    if type(value) is tuple:
-        for one in value:
-            yield from entries(one)
-    else:
-        yield value
-
-
-def structured(value: Any, leaves: Iterator[AnyLayer]) -> AnyLayer:
-    """The same nesting with a leaf in the place of each entry."""
-    if type(value) is tuple:
-        return Tuple.make(tuple([structured(one, leaves) for one in value]))  # type: ignore[no-any-return]
-    return next(leaves)
-
-
-def native(value: Any) -> Any:
-    """An input as the programs take it: lists are arrays, our own tapes are opened."""
-    if isinstance(value, (Literal, Weight)):
-        return value.value
-    if isinstance(value, list):
-        return np.asarray(value)
-    if type(value) is tuple:
-        return tuple(native(one) for one in value)
-    if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
-        return _plain(value)
-    return value
-
-
-def _plain(value: np.ndarray[Any, Any]) -> Any:
-    if isinstance(value, np.ma.MaskedArray):
-        raise DtypeError(
-            "the input is a masked array, whose mask would be lost",
-            remedy="pass .filled(value) or .compressed(), or the data and the mask as two inputs",
-        )
-    return np.asarray(value)
-
-
-# --------------------------------------------------------------------------- tapes
-
-
-class Evaluation(Tape[Any, Any]):
-    """The tape of a network's forward pass."""
-
-    __slots__ = ("_deltas", "_inputs", "_made", "_net", "_on", "_open", "_program", "_shared", "_slots", "_wanted")
-
-    def __init__(self, net: Network, tape: Tape[Any, Any], made: str) -> None:
-        value = native(tape.value)
-        self._on = net.specialization(value)
-        self._net, self._made = net, made
-        self._inputs = tape.duplicate()
-        leaves = self._on.inputs
-        self._wanted = [
-            k for k, leaf in enumerate(leaves) if tape.is_trainable and is_differentiable(self._on.facts.spec(leaf))
-        ]
-        self._program = self._on.taped(self._wanted).program
-        weights = [weight.cell.snapshot() for weight in self._on.weights]
-        deltas = [None] * len(self._on.outputs)
-        self._slots = self._program.slots([*entries(value), *weights, *deltas])
-        self._deltas: dict[Weight[Any, Any], Any] = {}
-        self._open, self._shared = True, [1]
-        self._run(0, self._program.split)
-
-    def _run(self, start: int, stop: int, mode: Any = None, slots: Any = None) -> None:
-        net = self._net
-        if net.seconds is not None:
-            mode = Timed(net.seconds, self._program.split)
-        begin = time.perf_counter()
-        self._program.run(self._slots if slots is None else slots, start, stop, mode)
-        if net.seconds is not None:
-            net.total[start > 0] += time.perf_counter() - begin
-
-    @property
-    def value(self) -> Any:
-        """The output; arrays are read-only, since the way back needs them as they are."""
-        self._check("its value was read")
-        found = [read_only(self._slots[k]) for k in self._program.outputs[: len(self._on.outputs)]]
-        return finished(self._net.layer, shaped(self._on.output, found))
-
-    @property
-    def is_trainable(self) -> bool:
-        return bool(self._on.weights or self._wanted)
-
-    def _check(self, act: str) -> None:
-        if not self._open:
-            raise TapeError(
-                f"a closed tape was used: {act}", where=self._made, remedy="use the tape inside its `with` block"
-            )
-
-    def backward(self, delta: Any) -> None:
-        self._check("backward")
-        deltas = list(entries(delta)) if isinstance(self._on.output, Tuple) else [delta]
-        specs = [self._on.facts.spec(one) for one in self._on.outputs]
-        if len(deltas) != len(specs):
-            raise ShapeError(
-                f"backward got {len(deltas)} deltas for {len(specs)} outputs",
-                where=self._made,
-                remedy="give one delta for each entry of the output",
-            )
-        slots = list(self._slots)
-        first = len(self._on.inputs) + len(self._on.weights)
-        slots[first : first + len(deltas)] = [
-            fitted(one, spec, slots[k], self._made)
-            for one, spec, k in zip(deltas, specs, self._program.outputs, strict=False)
-        ]
-        self._spread(self._gradients(slots))
-
-    def _gradients(self, slots: list[Any]) -> list[Any]:
-        """Plainly, and with care if something is not finite: see `Executable.derivatives`."""
-        from symbolic.execution import finite
-        from symbolic.plan import CAREFUL
-
-        program, primal = self._program, len(self._on.outputs)
-        plain = list(slots)
-        with np.errstate(all="ignore"):
-            self._run(program.split, len(program.instructions), None, plain)
-        results = program.results(plain)[primal:]
-        if finite(results):
-            return results
-        self._run(program.split, len(program.instructions), CAREFUL, slots)
-        return program.results(slots)[primal:]
-
-    def _spread(self, results: list[Any]) -> None:
-        count = len(self._wanted)
-        for weight, delta in zip(self._on.weights, results[count:], strict=True):
-            self._deltas[weight] = self._deltas[weight] + delta if weight in self._deltas else delta
-        if count:
-            arrived = dict(zip(self._wanted, results[:count], strict=True))
-            flat_deltas = iter([arrived.get(k) for k in range(len(self._on.inputs))])
-            value = self._inputs.value
-            self._inputs.backward(_restructured(value, flat_deltas))
-
-    def duplicate(self) -> Evaluation:
-        self._check("duplicate")
-        twin: Evaluation = object.__new__(Evaluation)
-        for name in Evaluation.__slots__:
-            setattr(twin, name, getattr(self, name))
-        self._shared[0] += 1
-        return twin
-
-    def close(self) -> None:
-        self._end(moves=True)
-
-    def discard(self) -> None:
-        if self._open:
-            self._end(moves=False)
-
-    def _end(self, moves: bool) -> None:
-        self._check("close")
-        self._open = False
-        self._shared[0] -= 1
-        if self._shared[0]:
-            return
-        deltas, self._slots = dict(self._deltas), []
-        self._deltas.clear()
-        if moves:
-            move(list(deltas), list(deltas.values()), None)
-            self._inputs.close()
-        else:
-            self._inputs.discard()
-
-    def __del__(self) -> None:
-        if getattr(self, "_open", False) and not sys.is_finalizing():
-            warn(f"a tape was never closed; it was made at {self._made} (use `with net.forward(…) as tape:`)")
-
-
-def _restructured(value: Any, deltas: Iterator[Any]) -> Any:
-    return tuple(_restructured(one, deltas) for one in value) if type(value) is tuple else next(deltas)
-
-
-def read_only(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        value = value.view()
-        value.flags.writeable = False
-    return value
-
-
-def fitted(delta: Any, spec: AnySpec, value: Any, made: str) -> Any:
-    """A delta in the shape and dtype of its datum."""
-    want = delta_of(spec)
-    if not isinstance(want, Spec):
-        return delta
-    shape, got = np.shape(value), np.shape(delta)
-    try:
-        fits = np.broadcast_shapes(shape, got) == shape
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ShapeError(
-            f"backward got a delta of shape {show(got)} for an output of shape {show(shape)}",
-            where=made,
-            remedy="give a delta of the output's shape, or a number",
-        )
-    if want.python is not None:
-        return want.python(delta)
-    return np.array(np.broadcast_to(np.asarray(delta, want.dtype), shape))[()]
-
-
-def finished(layer: AnyLayer, value: Any) -> Any:
-    """The value as the native type that the layer's hints declare."""
-    finish = getattr(type(layer), "finish", None)
-    return value if finish is None else finish(layer, value)
 
 
 # --------------------------------------------------------------------------- the runtime
@@ -420,10 +216,10 @@ class _Runtime:
         return Evaluation(network(layer), tape, _place(source()))
 
     def train(self, layer: AnyLayer, inputs: tuple[Any, ...], optimizer: Any) -> Any:
-        return Trainer(network(layer), optimizer, _TOOLS).step(gathered(layer, inputs))
+        return Trainer(network(layer), optimizer).step(gathered(layer, inputs))
 
     def trainer(self, layer: AnyLayer, optimizer: Any) -> Any:
-        return Trainer(network(layer), optimizer, _TOOLS)
+        return Trainer(network(layer), optimizer)
 
     def move(self, weights: list[Any], deltas: list[Any], optimizer: Any) -> None:
         move(weights, deltas, optimizer)
@@ -444,7 +240,7 @@ class _Runtime:
             net.seconds = None
 
     def times(self, layer: AnyLayer) -> list[Times]:
-        seconds = getattr(network(layer), "last", None) or {}
+        seconds = network(layer).last
         return [Times(path or type(layer).__name__, *row) for path, row in seconds.items()]
 
     def observed(self, layer: AnyLayer, callback: Callable[[Any], object]) -> AnyLayer:
@@ -455,7 +251,7 @@ class _Runtime:
 
     def combine(self, inputs: tuple[Any, ...]) -> AnyLayer:
         layers = [Tuple(*one) if isinstance(one, tuple) else as_layer(one) for one in inputs]
-        return layers[0] if len(layers) == 1 else Tuple.make(tuple(layers))  # type: ignore[no-any-return]
+        return layers[0] if len(layers) == 1 else Tuple.make(tuple(layers))
 
     def entry(self, input: AnyLayer, index: int) -> AnyLayer:
         return input.operands[index] if isinstance(input, Tuple) else Item(input, index=index)
@@ -469,16 +265,6 @@ class _Runtime:
         from symbolic.nn.graph import Node  # the containers stand on this module
 
         return Node(layer, parents, name)
-
-
-def gathered(layer: AnyLayer, inputs: tuple[Any, ...]) -> Any:
-    """The inputs of a call as one value: the value itself, or a tuple of several."""
-    accept = getattr(type(layer), "accept", None)
-    if accept is not None:
-        return accept(layer, inputs)
-    if len(inputs) == 1:
-        return native(inputs[0])
-    return native(tuple(inputs))
 
 
 def _collect(layer: AnyLayer, prefix: str, found: dict[str, Any], seen: set[int]) -> None:
@@ -514,15 +300,4 @@ def _free(name: str, taken: dict[str, Any]) -> str:
     return f"{name}_{k}"
 
 
-class _Tools(NamedTuple):
-    """What the trainer needs from here."""
-
-    gathered: Callable[..., Any]
-    entries: Callable[..., Any]
-    finished: Callable[..., Any]
-
-
-_TOOLS = _Tools(gathered, entries, finished)
 install(_Runtime())
-
-__all__ = ["Compose", "Network", "Observed", "SymbolicError", "describe", "flat", "here", "inside", "like", "network", "user_frame"]

@@ -17,7 +17,7 @@ from symbolic.leaves import Literal
 from symbolic.ops.families import Chain, Mark
 from symbolic.ops.operation import Operation, topological
 from symbolic.printing import bits
-from symbolic.spec import Spec
+from symbolic.spec import Spec, product
 
 _FOLDED = 4096  # entries; a larger constant is computed at each run rather than kept
 
@@ -83,12 +83,12 @@ class _Simplifier:
         if not node.operands or not all(isinstance(one, Literal) for one in node.operands):
             return None
         spec = self.facts.spec(node)
-        if not isinstance(spec, Spec) or not spec.known or np.prod(spec.shape, dtype=float) > _FOLDED:  # type: ignore[arg-type]  # known
+        if not isinstance(spec, Spec) or not spec.known or (product(spec.shape or ()) or 0) > _FOLDED:
             return None
         try:
             with np.errstate(all="raise"):
                 kernel, _ = node.kernel(self.facts.operands(node), spec)
-                value = kernel(*[one.value for one in node.operands])  # type: ignore[attr-defined]  # Literals
+                value = kernel(*[one.value for one in node.operands])
         except Exception:
             return None  # it warns or fails: when the program runs, and there
         constant: AnyLayer = Literal(value)

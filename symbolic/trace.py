@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -35,11 +35,15 @@ class Shape(Sequence[int]):
 
     __slots__ = ("_node", "_sizes", "_trace")
 
-    def __init__(self, trace: Tracing, node: AnyLayer, sizes: tuple[int, ...]) -> None:
+    def __init__(self, trace: Tracing, node: AnyLayer, sizes: tuple[int | None, ...]) -> None:
         self._trace, self._node, self._sizes = trace, node, sizes
 
     def _size(self, axis: int) -> int:
-        return self._trace.guard(self._node, "shape", axis, self._sizes[axis])
+        size = self._sizes[axis]
+        if size is None:
+            self._trace.unknown(self._node, f"shape[{axis}]")
+        self._trace.guard(self._node, "shape", axis, size)
+        return size
 
     def __len__(self) -> int:
         return len(self._sizes)
@@ -87,21 +91,20 @@ class Tracing:
 
     # ------------------------------------------------------------------ facts and guards
     def ask(self, node: AnyLayer, what: str) -> Any:
-        spec = self.facts.spec(self.resolve(node))
-        if not isinstance(spec, Spec) or getattr(spec, "shape" if what != "dtype" else "dtype") is None:
-            self._unknown(node, what)
+        node = self.resolve(node)
+        spec = self.facts.spec(node)
+        shape, dtype = (spec.shape, spec.dtype) if isinstance(spec, Spec) else (None, None)
         if what == "dtype":
-            return self.guard(self.resolve(node), "dtype", 0, spec.dtype)
-        assert spec.shape is not None
-        rank = self.guard(self.resolve(node), "ndim", 0, len(spec.shape))
+            return self.unknown(node, what) if dtype is None else self.guard(node, "dtype", 0, dtype)
+        if shape is None:
+            return self.unknown(node, what)
+        rank = self.guard(node, "ndim", 0, len(shape))
         if what == "ndim":
             return rank
-        if None in spec.shape:
-            self._unknown(node, what)
-        shape = Shape(self, self.resolve(node), spec.shape)  # type: ignore[arg-type]  # no None in it
-        return shape if what == "shape" else int(np.prod(tuple(shape), dtype=int))
+        sizes = Shape(self, node, shape)
+        return sizes if what == "shape" else int(np.prod(tuple(sizes), dtype=int))
 
-    def _unknown(self, node: AnyLayer, what: str) -> None:
+    def unknown(self, node: AnyLayer, what: str) -> NoReturn:
         refuse(
             f".{what} of {short(node)} is not known here",
             "call the network with data first, or give sizes in the hint: Symbolic['batch', 784]",
@@ -144,7 +147,7 @@ class Tracing:
             if not self._is_view(at):
                 return node
             views.append(at)  # type: ignore[arg-type]  # a view is an operation
-            at = at.operands[0]  # type: ignore[attr-defined]
+            at = at.operands[0]
         while at in self.assigned:
             at = self.assigned[at]
         for view in reversed(views):
@@ -331,7 +334,7 @@ def difference(one: AnyLayer, other: AnyLayer) -> str:
     if alike(one, other):
         return ""
     for a, b in zip(topological([one]), topological([other]), strict=False):
-        if type(a) is not type(b) or (isinstance(a, Literal) and bits(a.value) != bits(b.value)):  # type: ignore[attr-defined]  # a Literal too
+        if type(a) is not type(b) or (isinstance(a, Literal) and bits(a.value) != bits(b.value)):
             return _place(a._origin) or "its body"
     return "its body"
 

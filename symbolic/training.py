@@ -14,7 +14,8 @@ from symbolic.execution import Executable, Specialization, Timed, finite, shaped
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Weight, like
 from symbolic.plan import build
-from symbolic.spec import Spec, spec_of
+from symbolic.spec import spec_of
+from symbolic.values import entries, finished, gathered
 
 Groups = list[tuple[Any, list[int]]]
 
@@ -107,15 +108,15 @@ class Step:
 class Trainer:
     """`step(*inputs)` is one step of training; `step.run(n, *inputs)` makes n of them and gives the last value."""
 
-    def __init__(self, net: Any, optimizer: Any, tools: Any) -> None:
-        self.net, self.optimizer, self.tools = net, optimizer, tools
+    def __init__(self, net: Any, optimizer: Any) -> None:
+        self.net, self.optimizer = net, optimizer
 
     def __call__(self, *inputs: Any) -> Any:
-        return self.step(self.tools.gathered(self.net.layer, inputs))
+        return self.step(gathered(self.net.layer, inputs))
 
     def run(self, n: int, *inputs: Any) -> Any:
         """n steps on the same inputs; the value from before the last one."""
-        value = self.tools.gathered(self.net.layer, inputs)
+        value = gathered(self.net.layer, inputs)
         result = None
         for _ in range(n):
             result = self.step(value)
@@ -133,10 +134,10 @@ class Trainer:
             warn("train was given no optimizer: the deltas are kept, and nothing moves", stacklevel=4)
         key = ("step", tuple([(None if o is None else o.key(), tuple(numbers)) for o, numbers in groups]))
         step: Step = on.cached(key, lambda: Step(on, groups))
-        return self.tools.finished(self.net.layer, self._run(on, step, groups, value))
+        return finished(self.net.layer, self._run(on, step, groups, value))
 
     def _run(self, on: Specialization, step: Step, groups: Groups, value: Any) -> Any:
-        values = [*self.tools.entries(value), *on.values()]
+        values = [*entries(value), *on.values()]
         for optimizer, numbers in groups:
             if optimizer is None:
                 continue
@@ -195,7 +196,9 @@ class Trainer:
 
 def _kind(old: Any, new: Any) -> Any:
     """The new value as the old one's kind; mostly it is already."""
-    if type(new) is type(old) and (not isinstance(old, np.ndarray) or (new.dtype == old.dtype and new.shape == old.shape)):
+    if type(new) is type(old) and (
+        not isinstance(old, np.ndarray) or (new.dtype == old.dtype and new.shape == old.shape)
+    ):
         return new
     return like(old, new)
 
@@ -207,6 +210,3 @@ def _finite(values: Sequence[Any]) -> bool:
 def _loss(values: Sequence[Any]) -> str:
     value = values[0]
     return repr(float(value)) if np.ndim(value) == 0 and np.isrealobj(value) else "not finite"
-
-
-__all__ = ["Spec", "Step", "Trainer", "grouped", "move", "optimizer_of"]

@@ -122,7 +122,7 @@ class _Writer:
             name = idle.pop()
         else:
             name = f"b{one.target}"
-            self.names[name] = np.empty(one.spec.shape, one.spec.dtype)  # type: ignore[arg-type]  # known
+            self.names[name] = np.empty(one.spec.shape, one.spec.dtype)
         self.buffers[root] = name
         return [name]
 

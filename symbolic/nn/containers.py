@@ -46,7 +46,9 @@ class Container(Module):
         """Append a layer and return the container; TapeError once it has been used."""
         if self.used:
             raise TapeError(
-                f"{self.title}.add after the container was used", where=_place(self._origin), remedy="add every layer first"
+                f"{self.title}.add after the container was used",
+                where=_place(self._origin),
+                remedy="add every layer first",
             )
         if not isinstance(layer, Layer):
             refuse(f"{self.title}.add of {layer!r}", "add a Layer: make one of a function with @symbolic", DtypeError)
@@ -130,8 +132,6 @@ def entries_of(input: AnyLayer, container: AnyLayer) -> list[AnyLayer]:
         f"{container.title} takes a tuple, not {describe(spec) if spec is not None else input}",
         remedy="feed it several inputs, or the result of a ConcatTable",
     )
-
-
 
 
 __all__: list[Any] = ["AddTable", "ConcatTable", "Container", "ParallelTable", "Sequential", "entries_of", "run_child"]

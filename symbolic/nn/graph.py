@@ -38,7 +38,9 @@ class Node:
                 self.parents.append(node)
             else:
                 refuse(
-                    f"{self.label} is fed by {node!r}, which is no node", "make a node of a layer: layer.inputs(…)", DtypeError
+                    f"{self.label} is fed by {node!r}, which is no node",
+                    "make a node of a layer: layer.inputs(…)",
+                    DtypeError,
                 )
         return self
 
@@ -77,7 +79,9 @@ class Graph(Module):
     def build(self, input: AnyLayer) -> AnyLayer:
         given = [input] if len(self.nodes) == 1 else entries_of(input, self)
         if len(given) != len(self.nodes):
-            raise ShapeError(f"Graph has {len(self.nodes)} inputs, not {len(given)}", remedy="give one value for each input node")
+            raise ShapeError(
+                f"Graph has {len(self.nodes)} inputs, not {len(given)}", remedy="give one value for each input node"
+            )
         values: dict[int, AnyLayer] = {}
         feeds = {id(node): one for node, one in zip(self.nodes, given, strict=True)}
         for k, node in enumerate(self.order):
@@ -85,7 +89,7 @@ class Graph(Module):
             fed = arriving[0] if len(arriving) == 1 else Tuple.make(tuple(arriving))
             values[id(node)] = run_child(node.name or k, node.layer, fed)
         found = [values[id(node)] for node in self.outputs]
-        return found[0] if len(found) == 1 else Tuple.make(tuple(found))  # type: ignore[no-any-return]
+        return found[0] if len(found) == 1 else Tuple.make(tuple(found))
 
     def parts(self) -> Sequence[str | AnyLayer]:
         names = {id(node): node.name or f"n{k}" for k, node in enumerate(self.order)}
@@ -103,7 +107,9 @@ def _nodes(given: Any, what: str) -> tuple[Node, ...]:
     nodes = tuple(given) if isinstance(given, (list, tuple)) else (given,)
     for node in nodes:
         if not isinstance(node, Node):
-            raise GraphError(f"Graph {what} hold {node!r}", where=_place(source()), remedy="give nodes: layer.inputs(…)")
+            raise GraphError(
+                f"Graph {what} hold {node!r}", where=_place(source()), remedy="give nodes: layer.inputs(…)"
+            )
     if not nodes:
         raise GraphError(f"Graph without {what}", where=_place(source()), remedy="give at least one node")
     return nodes
@@ -146,7 +152,9 @@ def _check(inputs: Sequence[Node], order: Sequence[Node]) -> None:
         twin = names.setdefault(node.name, node) if node.name else node
         if twin is not node:
             raise GraphError(
-                f"two nodes have the name {node.name!r}", where=_place(node.origin), remedy="give each node its own name"
+                f"two nodes have the name {node.name!r}",
+                where=_place(node.origin),
+                remedy="give each node its own name",
             )
     for node in inputs:
         if id(node) not in reached:

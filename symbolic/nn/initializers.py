@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
 from symbolic.context import here
 from symbolic.errors import DtypeError, ShapeError
 from symbolic.layer import refuse
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
 
 __all__ = [
     "constant",
@@ -34,7 +36,7 @@ __all__ = [
     "zeros",
 ]
 
-Array = NDArray[Any]
+Array: TypeAlias = "NDArray[Any]"
 
 
 class _Shared:

@@ -66,7 +66,7 @@ class Linear(Module):
         set_once(self, "bias", Weight(np.zeros(outputs, dtype), name="bias") if bias else None)
 
     def build(self, input: AnyLayer) -> AnyLayer:
-        product: AnyLayer = np.matmul(input, self.weight)  # type: ignore[call-overload]  # layers stand for arrays
+        product: AnyLayer = np.matmul(input, self.weight)
         return product if self.bias is None else product + self.bias
 
     @property

@@ -280,7 +280,6 @@ class Sinc(Unary, numpy=np.sinc):
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"order": 0}
-    samples = ({}, {"order": 1}, {"order": 2})
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         spec = array(specs[0])

@@ -17,11 +17,10 @@ from symbolic.spec import AnySpec, Spec, TupleSpec, broadcast, result_dtype
 # --------------------------------------------------------------------------- a choice by condition
 
 
-class Where(Elementwise):
+class Where(Elementwise, numpy=np.where):
     """The first where the condition holds, elsewhere the second; what was not taken gets exactly no gradient."""
 
     __slots__ = ()
-    functions = (np.where,)
     operand_names = ("condition", "operand1", "operand2")
     domain: ClassVar[Any] = ("boolean", None, None)
 
@@ -44,7 +43,7 @@ def _where(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return Where.make((as_layer(condition), as_layer(one), as_layer(other)))
 
 
-FUNCTIONS[np.where] = _where
+FUNCTIONS[np.where] = _where  # of a condition alone it is np.nonzero
 
 
 @implements(np.select, operands="conditions")

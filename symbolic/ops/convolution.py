@@ -11,8 +11,8 @@ from symbolic.context import here
 from symbolic.errors import ShapeError
 from symbolic.layer import Layer
 from symbolic.literal import as_layer
+from symbolic.ops.axes import ints, plain
 from symbolic.ops.families import Like
-from symbolic.ops.movement import ints, plain
 from symbolic.ops.operation import Operation, array
 from symbolic.spec import AnySpec, Dim, Shape, Spec, show
 

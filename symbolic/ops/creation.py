@@ -9,8 +9,8 @@ import numpy as np
 from symbolic.errors import ShapeError
 from symbolic.layer import unsupported
 from symbolic.literal import as_layer
+from symbolic.ops.axes import Rearranged, ints, plain
 from symbolic.ops.families import Like, Movement
-from symbolic.ops.movement import Rearranged, ints, plain
 from symbolic.ops.operation import Operation, array, implements
 from symbolic.spec import AnySpec, Shape, Spec
 
@@ -154,7 +154,7 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
         raise unsupported("np.linspace with retstep=True", "divide (stop - start) by the number of steps")
     steps = max(num - 1, 1) if endpoint else num
     distance = np.expand_dims(last - first, axis)
-    places = np.arange(num, dtype=float)
+    places = np.arange(num, dtype=distance.dtype)
     rank = distance.ndim
     return np.reshape(places, (-1,) + (1,) * ((rank - 1 - axis) if axis >= 0 else -1 - axis)) * (
         distance / steps

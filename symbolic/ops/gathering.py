@@ -9,8 +9,7 @@ import numpy as np
 from symbolic.errors import ShapeError
 from symbolic.layer import Layer, refuse, unsupported
 from symbolic.literal import as_layer
-from symbolic.ops.joining import entry
-from symbolic.ops.movement import ints, plain
+from symbolic.ops.axes import entry, ints, plain
 from symbolic.ops.operation import Operation, array, implements
 from symbolic.spec import AnySpec, Shape, Spec, broadcast, normalize_axis, show
 

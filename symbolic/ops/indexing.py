@@ -16,7 +16,7 @@ from symbolic.errors import ShapeError
 from symbolic.layer import GETITEM, AnyLayer
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
-from symbolic.ops.movement import NO_MEMORY, plain
+from symbolic.ops.axes import NO_MEMORY, plain
 from symbolic.ops.operation import Kernel, Operation, array
 from symbolic.spec import AnySpec, Dim, Shape, Spec, result_dtype, show
 

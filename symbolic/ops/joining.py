@@ -10,8 +10,8 @@ import numpy as np
 from symbolic.errors import ShapeError
 from symbolic.layer import Layer, refuse
 from symbolic.literal import as_layer
+from symbolic.ops.axes import entry, ints, plain
 from symbolic.ops.families import SizeOf
-from symbolic.ops.movement import ints, plain
 from symbolic.ops.operation import Kernel, Operation, array, implements, static
 from symbolic.spec import AnySpec, Dim, Shape, Spec, normalize_axis, result_dtype, show
 
@@ -182,13 +182,6 @@ class Stack(Operation):
         return tuple([delta[entry(k, self.axis)] for k in range(len(operands))])
 
 
-def entry(what: Any, axis: int) -> tuple[Any, ...]:
-    """The index that takes `what` along an axis, whatever the rank."""
-    if axis >= 0:
-        return (slice(None),) * axis + (what,)
-    return (Ellipsis, what) + (slice(None),) * (-axis - 1)
-
-
 @implements(np.stack, operands="alike", samples=({}, {"axis": -1}, {"axis": 1}))
 def stack(arrays: Any, axis: Any = 0) -> Any:
     return Stack.make(tuple(operands_of(arrays)), (ints(axis, "axis= of np.stack"),))
@@ -237,45 +230,38 @@ def _block(arrays: Any, depth: int) -> Any:
 
 @implements(np.append, operands="vectors")
 def append(arr: Any, values: Any, axis: Any = None) -> Any:
-    return np.concatenate((as_layer(arr), as_layer(values)), axis=axis)  # type: ignore[arg-type]  # layers
+    return np.concatenate((as_layer(arr), as_layer(values)), axis=axis)
 
 
 @implements(np.delete, samples=({"obj": 0}, {"obj": [0, 1], "axis": 0}))
 def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
-    operand: Any = as_layer(arr)
-    operand, axis = (np.ravel(operand), 0) if axis is None else (operand, axis)
+    operand, axis = _along_one(arr, axis)
     kept = np.delete(np.arange(operand.shape[axis]), static(obj, "obj of np.delete"))
     return operand[entry(kept, axis)]
 
 
 @implements(np.insert, samples=({"obj": 0, "values": 1.5}, {"obj": 1, "values": 2.0, "axis": 0}))
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
-    operand: Any = as_layer(arr)
-    operand, axis = (np.ravel(operand), 0) if axis is None else (operand, axis)
+    operand, axis = _along_one(arr, axis)
     made: Any = as_layer(values)
     where = np.asarray(static(obj, "obj of np.insert"))
     if where.ndim and operand.ndim > 1:
         refuse("np.insert of several slices at once", "insert them one after the other, or use np.concatenate")
-    whole = made.ndim == operand.ndim
-    count = made.shape[0] if whole and where.size == 1 else where.size
-    if whole and where.ndim == 0:
+    if made.ndim < operand.ndim:
+        made = np.expand_dims(made, tuple(range(operand.ndim - made.ndim)))
+    size, count = operand.shape[axis], made.shape[0] if where.size == 1 else where.size
+    if where.ndim == 0:
         made = np.moveaxis(made, 0, axis)  # NumPy has the new entries along the first axis of `values`
-    order = np.insert(np.arange(operand.shape[axis]), np.repeat(where, count // where.size), -1 - np.arange(count))
-    new = np.flatnonzero(order < 0)[np.argsort(-order[order < 0])]
-    grown = operand[entry(np.maximum(order, 0), axis)] if operand.shape[axis] else _empty(operand, order, axis)
-    return _written(grown, entry(new, axis), made)
+    wanted = tuple([count if k == axis % operand.ndim else d for k, d in enumerate(operand.shape)])
+    new = np.broadcast_to(made.astype(operand.dtype), wanted)
+    order = np.insert(np.arange(size), np.repeat(where, count // where.size), size + np.arange(count))
+    return np.concatenate((operand, new), axis=axis)[entry(order, axis)]
 
 
-def _empty(operand: Any, where: Any, axis: int) -> Any:
-    sizes = list(operand.shape)
-    sizes[axis] = len(where)
-    return np.zeros(sizes, operand.dtype)
-
-
-def _written(target: Any, index: Any, value: Any) -> Any:
-    from symbolic.ops.indexing import assign  # indexing needs this module's `entry`
-
-    return assign(as_layer(target), index, value)
+def _along_one(arr: Any, axis: Any) -> tuple[Any, int]:
+    """The operand and the axis; without one, all entries in a row."""
+    operand: Any = as_layer(arr)
+    return (np.ravel(operand), 0) if axis is None else (operand, axis)
 
 
 # --------------------------------------------------------------------------- cutting apart

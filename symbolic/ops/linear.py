@@ -11,8 +11,8 @@ import numpy as np
 from symbolic.errors import ShapeError
 from symbolic.layer import AnyLayer, unsupported
 from symbolic.literal import as_layer
+from symbolic.ops.axes import plain
 from symbolic.ops.families import conjugate
-from symbolic.ops.movement import plain
 from symbolic.ops.operation import Kernel, Operation, array, implements, method, static
 from symbolic.spec import (
     AnySpec,
@@ -186,12 +186,16 @@ class TensorDot(Operation, numpy=np.tensordot):
             return self.evaluate, False
         one, other = self.pairs(len(x.shape), len(y.shape))
 
+        shape = out.shape
+
         def run(x: Any, y: Any, out: Any) -> Any:
             left, right = _matrix(x, one, False), _matrix(y, other, True)
-            if not out.flags.c_contiguous:
-                out[...] = np.matmul(left, right).reshape(out.shape)
-                return out
-            np.matmul(left, right, out=out.reshape(left.shape[0], right.shape[1]))
+            if out is None:
+                return np.matmul(left, right).reshape(shape)
+            if out.flags.c_contiguous:
+                np.matmul(left, right, out=out.reshape(len(left), right.shape[1]))
+            else:
+                out[...] = np.matmul(left, right).reshape(shape)
             return out
 
         return run, True

@@ -12,11 +12,11 @@ from symbolic.layer import METHODS, AnyLayer, refuse
 from symbolic.ops.families import Cast
 from symbolic.ops.operation import array_method, implements
 
-_FUNCTIONS = (
-    (np.all, np.any, np.argmax, np.argmin, np.argpartition, np.argsort, np.clip, np.conjugate, np.copy)
-    + (np.cumprod, np.cumsum, np.diagonal, np.dot, np.max, np.mean, np.min, np.nonzero, np.prod, np.ptp, np.ravel)
-    + (np.repeat, np.round, np.searchsorted, np.squeeze, np.std, np.sum, np.swapaxes, np.take, np.trace, np.var)
-)
+_FUNCTIONS: list[Callable[..., Any]] = [
+    *(np.all, np.any, np.argmax, np.argmin, np.argpartition, np.argsort, np.clip, np.conjugate, np.copy),
+    *(np.cumprod, np.cumsum, np.diagonal, np.dot, np.max, np.mean, np.min, np.nonzero, np.prod, np.ptp, np.ravel),
+    *(np.repeat, np.round, np.searchsorted, np.squeeze, np.std, np.sum, np.swapaxes, np.take, np.trace, np.var),
+]
 _ATTRIBUTES: dict[str, Callable[..., Any]] = {
     "T": np.transpose,
     "mT": np.matrix_transpose,

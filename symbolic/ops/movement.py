@@ -9,11 +9,11 @@ import numpy as np
 from symbolic.errors import ShapeError
 from symbolic.layer import AnyLayer, refuse, unsupported
 from symbolic.literal import as_layer
+from symbolic.ops.axes import Rearranged, ints, plain
 from symbolic.ops.families import Movement, ReshapeLike
-from symbolic.ops.operation import Operation, array, implements, static
+from symbolic.ops.operation import Operation, array, implements
 from symbolic.spec import (
     AnySpec,
-    AxisShapeError,
     Shape,
     Spec,
     broadcast,
@@ -22,44 +22,6 @@ from symbolic.spec import (
     product,
     show,
 )
-
-NO_MEMORY = np.empty((), np.dtype([]))
-"""An array of no bytes: NumPy says what shape a movement gives, and nothing moves."""
-
-
-def ints(value: Any, what: str) -> Any:
-    """A parameter that is an int or a tuple of ints, as it can be compared and printed."""
-    if value is None or isinstance(value, (int, np.integer)):
-        return value if value is None else int(value)
-    if isinstance(static(value, what), np.ndarray) and value.ndim == 0:
-        return int(value)
-    return tuple([ints(one, what) for one in value])
-
-
-def plain(spec: AnySpec) -> Spec:
-    """The spec as an array's: NumPy makes an array of a Python number before it moves anything."""
-    given = array(spec)
-    return given if given.python is None else Spec(given.shape, given.dtype)
-
-
-class Rearranged(Movement):
-    """A movement whose shape NumPy says, asked with two different sizes in the place of an unknown one."""
-
-    __slots__ = ()
-
-    def moved(self, shape: Shape) -> Shape | None:
-        one, other = (self._asked(tuple([size if d is None else d for d in shape])) for size in (2, 3))
-        if len(one) != len(other):
-            return None
-        return tuple([a if a == b else None for a, b in zip(one, other, strict=True)])
-
-    def _asked(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        try:
-            return np.shape(self.evaluate(np.broadcast_to(NO_MEMORY, shape)))
-        except (ValueError, IndexError) as error:
-            kind = AxisShapeError if isinstance(error, np.exceptions.AxisError) else ShapeError
-            seen = f"{type(self).__name__} of an array of shape {show(shape)}: {error}"
-            raise kind(seen, remedy="name axes that the array has") from error
 
 
 class Reshape(Movement, numpy=np.reshape):

@@ -7,12 +7,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from symbolic.layer import unsupported
-from symbolic.ops.families import Reduction
-from symbolic.ops.operation import implements
+from symbolic.ops.families import Chain, Reduction, SumLike
+from symbolic.ops.operation import Operation, implements
 from symbolic.spec import normalize_axes
 
 
-class Norm(Reduction):
+class Norm(Reduction, numpy=np.linalg.norm):
     """√Σ|x|² along axes; the gradient is 0 at the origin.
 
     >>> import numpy as np
@@ -22,7 +22,6 @@ class Norm(Reduction):
     """
 
     __slots__ = ()
-    functions = (np.linalg.norm,)
 
     def evaluate(self, *values: Any) -> Any:
         x, axis = values[0], self.axis
@@ -31,9 +30,18 @@ class Norm(Reduction):
         return np.sqrt(np.sum(np.square(np.abs(x)), axis=axis, keepdims=self.keepdims))
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
-        (x,) = operands
-        scale = delta / np.where(np.equal(out, 0), np.inf, out)
-        return (self.spread(scale, x) * x,)
+        return (self.spread(_quotient(delta, out), operands[0]) * operands[0],)
+
+
+def _quotient(delta: Any, out: Any) -> Any:
+    """delta / out, and 0 where out is 0; the delta of out², d · 2 · out, needs no division and is smooth there."""
+    if isinstance(delta, SumLike) and delta.operands[1] is out:
+        return SumLike(_quotient(delta.operands[0], out), out)
+    if isinstance(delta, Chain):
+        factor = delta.operands[1]
+        if isinstance(factor, Operation) and factor.functions == (np.multiply,) and factor.operands[0] is out:
+            return delta.operands[0] * factor.operands[1]
+    return delta / np.where(np.equal(out, 0), np.inf, out)
 
 
 @implements(np.linalg.norm, samples=[{}, {"ord": 1}, {"ord": 3}, {"ord": 2, "axis": 0}, {"ord": np.inf, "axis": -1}])
@@ -88,5 +96,3 @@ def _matrix(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
 
 def _unknown(ord: Any, of: str, known: str) -> NoReturn:
     raise unsupported(f"np.linalg.norm with ord={ord!r} of {of}", f"use ord= {known}")
-
-

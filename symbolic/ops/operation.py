@@ -299,21 +299,30 @@ def implements(*functions: Callable[..., Any], **laws: Any) -> Callable[[Kernel]
     """
 
     def decorate(formula: Kernel) -> Kernel:
-        parameters = inspect.signature(formula).parameters
-        free = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters.values())
-
         for function in functions:
-
-            def handler(args: tuple[Any, ...], kwargs: dict[str, Any], function: Any = function) -> Any:
-                if free:
-                    return formula(*args, **kwargs)
-                return formula(**arguments(function, args, kwargs, parameters))
-
-            FUNCTIONS[function] = handler
+            FUNCTIONS[function] = _Formula(formula, function)
             FORMULAS[function] = laws
         return formula
 
     return decorate
+
+
+class _Formula:
+    """A NumPy function's call, made by a formula. Its signature is read when it is first called: importing is quick."""
+
+    __slots__ = ("formula", "free", "function", "names")
+
+    def __init__(self, formula: Kernel, function: Callable[..., Any]) -> None:
+        self.formula, self.function = formula, function
+        self.names: Mapping[str, Any] | None = None
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self.names is None:
+            self.names = inspect.signature(self.formula).parameters
+            self.free = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in self.names.values())
+        if self.free:
+            return self.formula(*args, **kwargs)
+        return self.formula(**arguments(self.function, args, kwargs, self.names))
 
 
 FORMULAS: dict[Callable[..., Any], Mapping[str, Any]] = {}

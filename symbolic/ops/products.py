@@ -9,8 +9,8 @@ import numpy as np
 from symbolic.errors import ShapeError
 from symbolic.layer import refuse
 from symbolic.literal import as_layer
+from symbolic.ops.axes import plain
 from symbolic.ops.families import ReshapeLike, conjugate
-from symbolic.ops.movement import plain
 from symbolic.ops.operation import Operation, array, implements
 from symbolic.spec import AnySpec, Shape, Spec, broadcast, result_dtype, show
 

@@ -61,11 +61,11 @@ class Mean(Reduction, numpy=np.mean):
         if not isinstance(spec, Spec) or not spec.known or spec.dtype not in _PLAIN or not product(spec.shape or ()):
             return self.evaluate, False  # halves are added in single precision, and nothing has a warning
         axis, keepdims, count = self.axis, self.keepdims, _count(spec.shape or (), self.axis)
-        reduce = np.add.reduce
+        reduce: Kernel = np.add.reduce
         return (lambda x: reduce(x, axis, None, None, keepdims) / count), False
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
-        share = np.divide(1.0, SizeOf(operands[0], axis=self.axis))  # type: ignore[call-overload]  # a layer stands for a number
+        share = np.divide(1.0, SizeOf(operands[0], axis=self.axis))
         return (self.spread(np.multiply(delta, share), operands[0]),)
 
 
@@ -109,7 +109,7 @@ class _Extreme(_Reduced):
         axes = () if spec.shape is None or self.initial is not None else normalize_axes(self.axis, len(spec.shape))
         if spec.shape is not None and any(spec.shape[k] == 0 for k in axes):
             raise ShapeError(
-                f"{type(self).__name__} along axis {self.axis} of an array of shape {show(spec.shape)}, where nothing is",
+                f"{type(self).__name__} along axis {self.axis} of an array of shape {show(spec.shape)}, with no entry",
                 remedy="give initial=, or skip empty arrays",
             )
         return super().infer(spec)
@@ -198,13 +198,13 @@ class _Spread(Reduction):
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"axis": None, "keepdims": False, "ddof": 0}
-    samples = (*Reduction.samples, {"ddof": 1}, {"axis": 0, "ddof": 1})
+    samples: ClassVar[Any] = (*Reduction.samples, {"ddof": 1}, {"axis": 0, "ddof": 1})
 
     def deviation(self, x: Any) -> Any:
         return x - np.mean(x, axis=self.axis, keepdims=True)
 
     def freedom(self, x: Any) -> Any:
-        return np.subtract(SizeOf(x, axis=self.axis), self.ddof)  # type: ignore[call-overload]  # a layer stands for a number
+        return np.subtract(SizeOf(x, axis=self.axis), self.ddof)
 
 
 class Var(_Spread, numpy=np.var):
@@ -239,9 +239,9 @@ class Level(Reduction):
         return np.dtype(bool)
 
     def evaluate(self, *values: Any) -> Any:
-        options = {"axis": self.axis, "keepdims": self.keepdims}
-        high = np.maximum.reduce(values[0], initial=-np.inf, **options)
-        return np.less_equal(high, np.minimum.reduce(values[0], initial=np.inf, **options))
+        (x,) = values
+        level = np.max(x, axis=self.axis, keepdims=True) if np.size(x) else x
+        return np.all(np.equal(x, level), axis=self.axis, keepdims=self.keepdims)
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         return (None,)
@@ -269,8 +269,8 @@ def var(
     ddof = _ddof(ddof, correction)
     if where is True:
         return Var(a, axis=axis, keepdims=keepdims, ddof=ddof)
-    deviation = a - np.mean(a, axis, keepdims=True, where=where)
-    squares = np.sum(np.square(np.abs(deviation)), axis, keepdims=keepdims, where=where)
+    deviation = np.where(where, a - np.mean(a, axis, keepdims=True, where=where), 0)
+    squares = np.sum(np.square(np.abs(deviation)), axis, keepdims=keepdims)
     return _ratio(squares, _counted(where, a, axis, keepdims) - ddof)
 
 
@@ -309,5 +309,3 @@ def reduce_maximum(a: Any, axis: Any = 0, **options: Any) -> Any:
 @method("reduce", np.minimum)
 def reduce_minimum(a: Any, axis: Any = 0, **options: Any) -> Any:
     return np.min(a, axis=axis, **options)
-
-

@@ -123,16 +123,17 @@ class Share(Predicate):
         return Spec(broadcast([spec.shape for spec in given]), dtype)
 
     def evaluate(self, *values: Any) -> Any:
-        dtype = np.result_type(np.maximum(*values))
-        shape = np.broadcast_shapes(np.shape(values[0]), np.shape(values[1]))
-        return share(*values, np.empty(shape, dtype if dtype.kind in "fc" else float))[()]
+        return share(values[0], values[1])[()]
 
     def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
         arrays = isinstance(out, Spec) and out.shape != ()
         return (share, True) if arrays else (self.evaluate, False)
 
 
-def share(x: Any, y: Any, out: Any) -> Any:
+def share(x: Any, y: Any, out: Any = None) -> Any:
+    if out is None:
+        like = np.maximum(x, y)
+        out = np.empty(like.shape, like.dtype if like.dtype.kind in "fc" else float)
     tied = np.equal(x, y)  # before the result is written, which may share memory with an operand
     np.greater(x, y, out=out)
     if tied.any():
@@ -140,22 +141,31 @@ def share(x: Any, y: Any, out: Any) -> Any:
     return out
 
 
-class Maximum(Binary, numpy=np.maximum):
-    """The larger of two; a tie gives half to each, a NaN is NaN."""
+class _Better(Binary):
+    """One of two; a tie gives half to each, a NaN is NaN."""
 
     __slots__ = ()
     domain = "distinct"
+
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        ufunc = self.functions[0]
+        return (lambda x, y, out=None: ufunc(x, y, out=out)), True  # NumPy wants `out` by name in these two
+
+
+class Maximum(_Better, numpy=np.maximum):
+    """The larger of two; a tie gives half to each, a NaN is NaN."""
+
+    __slots__ = ()
 
     @staticmethod
     def derivative(out: Any, x: Any, y: Any) -> Any:
         return Share(x, y), Share(y, x)
 
 
-class Minimum(Binary, numpy=np.minimum):
+class Minimum(_Better, numpy=np.minimum):
     """The smaller of two; a tie gives half to each, a NaN is NaN."""
 
     __slots__ = ()
-    domain = "distinct"
 
     @staticmethod
     def derivative(out: Any, x: Any, y: Any) -> Any:
@@ -197,5 +207,3 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any
         return np.copy(a)
     held = a if low is None else np.maximum(a, low)
     return held if high is None else np.minimum(held, high)
-
-

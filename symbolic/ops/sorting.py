@@ -42,7 +42,8 @@ class Sort(_Ordered, numpy=np.sort):
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         ranks = np.argsort(np.argsort(operands[0], axis=self.axis), axis=self.axis)
-        return (np.take_along_axis(Evened(delta, out, axis=self.axis), ranks, axis=self.axis),)
+        evened: Any = Evened(delta, out, axis=self.axis)
+        return (np.take_along_axis(evened, ranks, axis=self.axis),)
 
 
 class Argsort(_Ordered, numpy=np.argsort):
@@ -113,7 +114,7 @@ class _Place(Reduction):
 
     __slots__ = ()
     domain = "distinct"
-    samples = ({}, {"axis": 0}, {"axis": -1, "keepdims": True})
+    samples: ClassVar[Any] = ({}, {"axis": 0}, {"axis": -1, "keepdims": True})
 
     def result_dtype(self, spec: Spec) -> Any:
         return INDEX
@@ -204,10 +205,15 @@ def _refuse(function: Callable[..., Any], remedy: str) -> None:
     FUNCTIONS[function] = handler
 
 
-for _function in (np.partition, np.argpartition):
-    _refuse(_function, f"use np.{_function.__name__.replace('partition', 'sort')}, which orders all entries")
-for _function in (np.unique, np.unique_values, np.unique_counts, np.unique_inverse, np.unique_all):
-    _refuse(_function, "sort with np.sort, or find the distinct values outside the traced function")
-for _function in (np.sort_complex, np.lexsort):
-    _refuse(_function, "order by one array with np.argsort")
-
+_REFUSED: list[tuple[tuple[Callable[..., Any], ...], str]] = [
+    ((np.partition,), "use np.sort, which orders all entries"),
+    ((np.argpartition,), "use np.argsort, which orders all entries"),
+    (
+        (np.unique, np.unique_values, np.unique_counts, np.unique_inverse, np.unique_all),
+        "order with np.sort, or find the distinct values outside the traced function",
+    ),
+    ((np.sort_complex, np.lexsort), "order by one array with np.argsort"),
+]
+for _functions, _remedy in _REFUSED:
+    for _function in _functions:
+        _refuse(_function, _remedy)

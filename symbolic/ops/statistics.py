@@ -216,5 +216,3 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     else:
         width = x[later] - x[earlier]
     return np.sum(width * (y[later] + y[earlier]) / 2, axis)
-
-

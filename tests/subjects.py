@@ -1,0 +1,176 @@
+"""What do the laws loop over? Every NumPy function of the registry, with every sample of its parameters."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from strategies import BY_FUNCTION, BY_KIND, PARAMETERS, SPECIAL, Call, Draw, Maker, elementwise
+
+from symbolic import Symbolic, symbolic
+from symbolic.layer import FUNCTIONS, UFUNC_METHODS, qualified
+from symbolic.ops.operation import FORMULAS, Operation, signature
+
+REFUSED = {
+    "argpartition",
+    "choose",
+    "copyto",
+    "fill_diagonal",
+    "lexsort",
+    "partition",
+    "place",
+    "put",
+    "put_along_axis",
+    "putmask",
+    "resize",
+    "sort_complex",
+    "trim_zeros",
+    "unique",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+}
+"""Functions that are in the registry only to be refused by name."""
+
+
+class Subject(NamedTuple):
+    """A function with parameters, where it is smooth, and who makes its arguments."""
+
+    name: str
+    function: Callable[..., Any]
+    parameters: Mapping[str, Any]
+    domain: Any
+    make: Maker
+    twin: bool = True  # whether NumPy has this function: not for an operation's own parameters
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(f'{k}={v!r}' for k, v in self.parameters.items())})".replace(" ", "")
+
+    def arguments(self, draw: Draw, special: bool = False) -> Call:
+        name = self.name.rsplit(".", 1)[-1]
+        if special and name in SPECIAL:
+            return self.make(draw, SPECIAL[name])
+        return self.make(draw, "with_nan" if name.startswith("nan") and name != "nan_to_num" else self.domain)
+
+    def of(self, call: Call) -> Callable[..., Any]:
+        """The function of the call's arrays alone; several results are a tuple."""
+
+        def subject(*arrays: Any) -> Any:
+            return entries(self.function(*call.place(*arrays), **self.parameters))
+
+        return subject
+
+
+def entries(result: Any) -> Any:
+    """A tuple for every structure of several results; one result as it is."""
+    return tuple(result) if isinstance(result, (tuple, list)) else result
+
+
+def leaves(result: Any) -> tuple[Any, ...]:
+    return result if isinstance(result, tuple) else (result,)
+
+
+def operations() -> Iterator[type[Operation]]:
+    """Every operation class, the abstract ones too."""
+    stack: list[type[Operation]] = [Operation]
+    while stack:
+        cls = stack.pop(0)
+        yield cls
+        stack.extend(cls.__subclasses__())
+
+
+def _owners() -> dict[Any, type[Operation]]:
+    owners: dict[Any, type[Operation]] = {}
+    for cls in operations():
+        if cls.__module__.startswith("symbolic.ops") and cls.__name__ not in ("Chain", "Share"):
+            for function in cls.functions:
+                owners.setdefault(function, cls)
+    return owners
+
+
+OWNERS = _owners()
+FUNCTIONS_TESTED = {f: h for f, h in FUNCTIONS.items() if qualified(f).rsplit(".", 1)[-1] not in REFUSED}
+
+
+def subjects() -> list[Subject]:
+    found = [one for function in FUNCTIONS_TESTED for one in _of_function(function)]
+    return found + [one for ufunc, name in UFUNC_METHODS for one in _of_method(ufunc, name)]
+
+
+def _name(function: Any) -> str:
+    return f"np.{function.__name__}" if isinstance(function, np.ufunc) else qualified(function)
+
+
+def _of_function(function: Any) -> Iterator[Subject]:
+    laws, owner = FORMULAS.get(function, {}), OWNERS.get(function)
+    domain = laws.get("domain") or (None if owner is None else owner.domain)
+    own: Sequence[Mapping[str, Any]] = ({},) if owner is None else owner.samples
+    samples = [*laws.get("samples", own if "samples" not in laws else ()), *PARAMETERS.get(function, [])]
+    if function in PARAMETERS and {} in samples and {} not in PARAMETERS[function]:
+        samples.remove({})
+    make = BY_FUNCTION.get(function) or BY_KIND.get(laws.get("operands", "")) or elementwise(_count(function, owner))
+    for k, parameters in enumerate(samples):
+        if parameters in samples[:k]:
+            continue
+        known = isinstance(function, np.ufunc) or set(parameters) <= set(signature(function).parameters)
+        apply = function if known else _private(owner, parameters)
+        yield Subject(_name(function), apply, parameters if known else {}, domain, make, known)
+
+
+def _private(owner: Any, parameters: Mapping[str, Any]) -> Callable[..., Any]:
+    """An operation with parameters that are its own: on arrays it evaluates, on layers it makes a node."""
+    from symbolic import Layer
+
+    def apply(*operands: Any) -> Any:
+        if any(isinstance(one, Layer) for one in operands):
+            return owner(*operands, **parameters)
+        return owner(**parameters).evaluate(*operands)
+
+    return apply
+
+
+def _count(function: Any, owner: type[Operation] | None) -> int:
+    if isinstance(function, np.ufunc):
+        return function.nin
+    return 1 if owner is None or owner.variadic else len(owner.operand_names)
+
+
+def _of_method(ufunc: Any, name: str) -> Iterator[Subject]:
+    owner = OWNERS.get(ufunc)
+    domain = None if owner is None else owner.domain
+    samples: list[dict[str, Any]] = [{}]
+    if name == "reduce":
+        samples += [{"axis": -1, "keepdims": True}, {"axis": None}]
+    if name == "accumulate":
+        samples += [{"axis": -1}]
+    make = _outer if name == "outer" else elementwise(1)
+    for parameters in samples:
+        yield Subject(f"np.{ufunc.__name__}.{name}", getattr(ufunc, name), parameters, domain, make)
+
+
+def _outer(draw: Draw, domain: Any) -> Call:
+    return Call(tuple([draw.array(draw.shape(0, 2), domain) for _ in range(2)]))
+
+
+SUBJECTS = subjects()
+
+
+# --------------------------------------------------------------------------- as networks
+
+
+def network(function: Callable[..., Any], count: int) -> Any:
+    """A decorated function of `count` arrays."""
+    names = [f"x{k}" for k in range(count)]
+
+    def body(*arrays: Any) -> Any:
+        return function(*arrays)
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    hint = Annotated[np.ndarray | float, Symbolic]
+    hinted = [inspect.Parameter(name, kind, annotation=hint) for name in names]
+    body.__signature__ = inspect.Signature(hinted, return_annotation=hint)  # type: ignore[attr-defined]
+    body.__annotations__ = {**dict.fromkeys(names, hint), "return": hint}
+    return symbolic(body)
