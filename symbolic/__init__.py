@@ -1,215 +1,35 @@
 """Write a plain function with type hints, and get a neural network whose type the compiler knows.
 
-The public names, and nothing else. `README.md` beside this file is the floor plan.
+The public names stand in `public.py`; `README.md` beside this file is the floor plan. Importing the package loads
+nothing: a type checker's plugin, a command line or a web server pays for the vocabulary when it first names a part
+of it.
 """
 
-from symbolic.derivatives import grad as grad
-from symbolic.derivatives import value_and_grad as value_and_grad
-from symbolic.derivatives import vjp as vjp
-from symbolic.errors import DtypeError as DtypeError
-from symbolic.errors import LayerError as LayerError
-from symbolic.errors import ShapeError as ShapeError
-from symbolic.errors import SymbolicError as SymbolicError
-from symbolic.errors import SymbolicWarning as SymbolicWarning
-from symbolic.errors import TapeError as TapeError
-from symbolic.errors import TraceError as TraceError
-from symbolic.function import symbolic as symbolic
-from symbolic.hints import Symbolic as Symbolic
-from symbolic.layer import Layer as Layer
-from symbolic.leaves import Identity as Identity
-from symbolic.leaves import Literal as Literal
-from symbolic.leaves import Projection as Projection
-from symbolic.leaves import Weight as Weight
-from symbolic.literal import NoDelta as NoDelta
-from symbolic.literal import ToLiteral as ToLiteral
-from symbolic.network import Compose as Compose
-from symbolic.nn.containers import AddTable as AddTable
-from symbolic.nn.containers import ConcatTable as ConcatTable
-from symbolic.nn.containers import ParallelTable as ParallelTable
-from symbolic.nn.containers import Sequential as Sequential
-from symbolic.nn.graph import Graph as Graph
-from symbolic.nn.initializers import constant as constant
-from symbolic.nn.initializers import glorot as glorot
-from symbolic.nn.initializers import he as he
-from symbolic.nn.initializers import lecun as lecun
-from symbolic.nn.initializers import normal as normal
-from symbolic.nn.initializers import ones as ones
-from symbolic.nn.initializers import orthogonal as orthogonal
-from symbolic.nn.initializers import seed as seed
-from symbolic.nn.initializers import truncated_normal as truncated_normal
-from symbolic.nn.initializers import uniform as uniform
-from symbolic.nn.initializers import zeros as zeros
-from symbolic.nn.layers import Linear as Linear
-from symbolic.nn.layers import Module as Module
-from symbolic.nn.layers import ReLU as ReLU
-from symbolic.ops.arithmetic import Abs as Abs
-from symbolic.ops.arithmetic import Cbrt as Cbrt
-from symbolic.ops.arithmetic import Copysign as Copysign
-from symbolic.ops.arithmetic import Divide as Divide
-from symbolic.ops.arithmetic import Fabs as Fabs
-from symbolic.ops.arithmetic import FloatPower as FloatPower
-from symbolic.ops.arithmetic import Heaviside as Heaviside
-from symbolic.ops.arithmetic import Hypot as Hypot
-from symbolic.ops.arithmetic import Ldexp as Ldexp
-from symbolic.ops.arithmetic import Negative as Negative
-from symbolic.ops.arithmetic import Plus as Plus
-from symbolic.ops.arithmetic import Positive as Positive
-from symbolic.ops.arithmetic import Power as Power
-from symbolic.ops.arithmetic import Reciprocal as Reciprocal
-from symbolic.ops.arithmetic import Sign as Sign
-from symbolic.ops.arithmetic import Sinc as Sinc
-from symbolic.ops.arithmetic import Sqrt as Sqrt
-from symbolic.ops.arithmetic import Square as Square
-from symbolic.ops.arithmetic import Subtract as Subtract
-from symbolic.ops.arithmetic import Times as Times
-from symbolic.ops.choosing import Where as Where
-from symbolic.ops.comparison import BitwiseAnd as BitwiseAnd
-from symbolic.ops.comparison import BitwiseOr as BitwiseOr
-from symbolic.ops.comparison import BitwiseXor as BitwiseXor
-from symbolic.ops.comparison import Equal as Equal
-from symbolic.ops.comparison import Greater as Greater
-from symbolic.ops.comparison import GreaterEqual as GreaterEqual
-from symbolic.ops.comparison import Invert as Invert
-from symbolic.ops.comparison import Isfinite as Isfinite
-from symbolic.ops.comparison import Isinf as Isinf
-from symbolic.ops.comparison import Isnan as Isnan
-from symbolic.ops.comparison import LeftShift as LeftShift
-from symbolic.ops.comparison import Less as Less
-from symbolic.ops.comparison import LessEqual as LessEqual
-from symbolic.ops.comparison import LogicalAnd as LogicalAnd
-from symbolic.ops.comparison import LogicalNot as LogicalNot
-from symbolic.ops.comparison import LogicalOr as LogicalOr
-from symbolic.ops.comparison import LogicalXor as LogicalXor
-from symbolic.ops.comparison import NotEqual as NotEqual
-from symbolic.ops.comparison import RightShift as RightShift
-from symbolic.ops.comparison import Signbit as Signbit
-from symbolic.ops.complexes import Conjugate as Conjugate
-from symbolic.ops.complexes import Imag as Imag
-from symbolic.ops.complexes import Real as Real
-from symbolic.ops.convolution import Windows as Windows
-from symbolic.ops.convolution import avg_pool2d as avg_pool2d
-from symbolic.ops.convolution import conv2d as conv2d
-from symbolic.ops.convolution import max_pool2d as max_pool2d
-from symbolic.ops.convolution import windows as windows
-from symbolic.ops.creation import Diag as Diag
-from symbolic.ops.creation import Diagonal as Diagonal
-from symbolic.ops.creation import Tril as Tril
-from symbolic.ops.creation import Triu as Triu
-from symbolic.ops.cumulative import Cumprod as Cumprod
-from symbolic.ops.cumulative import Cumsum as Cumsum
-from symbolic.ops.cumulative import Delay as Delay
-from symbolic.ops.cumulative import Prod as Prod
-from symbolic.ops.cumulative import Recurrence as Recurrence
-from symbolic.ops.einsum import Einsum as Einsum
-from symbolic.ops.exponential import Arccos as Arccos
-from symbolic.ops.exponential import Arccosh as Arccosh
-from symbolic.ops.exponential import Arcsin as Arcsin
-from symbolic.ops.exponential import Arcsinh as Arcsinh
-from symbolic.ops.exponential import Arctan as Arctan
-from symbolic.ops.exponential import Arctan2 as Arctan2
-from symbolic.ops.exponential import Arctanh as Arctanh
-from symbolic.ops.exponential import Cos as Cos
-from symbolic.ops.exponential import Cosh as Cosh
-from symbolic.ops.exponential import Degrees as Degrees
-from symbolic.ops.exponential import Exp as Exp
-from symbolic.ops.exponential import Exp2 as Exp2
-from symbolic.ops.exponential import Expm1 as Expm1
-from symbolic.ops.exponential import Log as Log
-from symbolic.ops.exponential import Log10 as Log10
-from symbolic.ops.exponential import Log1p as Log1p
-from symbolic.ops.exponential import Log2 as Log2
-from symbolic.ops.exponential import Logaddexp as Logaddexp
-from symbolic.ops.exponential import Logaddexp2 as Logaddexp2
-from symbolic.ops.exponential import Radians as Radians
-from symbolic.ops.exponential import Sin as Sin
-from symbolic.ops.exponential import Sinh as Sinh
-from symbolic.ops.exponential import Tan as Tan
-from symbolic.ops.exponential import Tanh as Tanh
-from symbolic.ops.families import Cast as Cast
-from symbolic.ops.families import Item as Item
-from symbolic.ops.families import Tuple as Tuple
-from symbolic.ops.gathering import TakeAlongAxis as TakeAlongAxis
-from symbolic.ops.indexing import GetItem as GetItem
-from symbolic.ops.indexing import Scatter as Scatter
-from symbolic.ops.indexing import SetItem as SetItem
-from symbolic.ops.joining import Concatenate as Concatenate
-from symbolic.ops.joining import Stack as Stack
-from symbolic.ops.linear import Dot as Dot
-from symbolic.ops.linear import MatMul as MatMul
-from symbolic.ops.linear import TensorDot as TensorDot
-from symbolic.ops.movement import BroadcastTo as BroadcastTo
-from symbolic.ops.movement import Copy as Copy
-from symbolic.ops.movement import ExpandDims as ExpandDims
-from symbolic.ops.movement import Flip as Flip
-from symbolic.ops.movement import Moveaxis as Moveaxis
-from symbolic.ops.movement import Ravel as Ravel
-from symbolic.ops.movement import Reshape as Reshape
-from symbolic.ops.movement import Roll as Roll
-from symbolic.ops.movement import Rollaxis as Rollaxis
-from symbolic.ops.movement import Rot90 as Rot90
-from symbolic.ops.movement import Squeeze as Squeeze
-from symbolic.ops.movement import Swapaxes as Swapaxes
-from symbolic.ops.movement import Transpose as Transpose
-from symbolic.ops.norms import Norm as Norm
-from symbolic.ops.products import Convolve as Convolve
-from symbolic.ops.products import Correlate as Correlate
-from symbolic.ops.products import Cross as Cross
-from symbolic.ops.products import Kron as Kron
-from symbolic.ops.reduction import Max as Max
-from symbolic.ops.reduction import Mean as Mean
-from symbolic.ops.reduction import Min as Min
-from symbolic.ops.reduction import Nanmax as Nanmax
-from symbolic.ops.reduction import Nanmin as Nanmin
-from symbolic.ops.reduction import Std as Std
-from symbolic.ops.reduction import Sum as Sum
-from symbolic.ops.reduction import Var as Var
-from symbolic.ops.repeating import Pad as Pad
-from symbolic.ops.repeating import Repeat as Repeat
-from symbolic.ops.repeating import Tile as Tile
-from symbolic.ops.rounding import Ceil as Ceil
-from symbolic.ops.rounding import Floor as Floor
-from symbolic.ops.rounding import FloorDivide as FloorDivide
-from symbolic.ops.rounding import Fmax as Fmax
-from symbolic.ops.rounding import Fmin as Fmin
-from symbolic.ops.rounding import Fmod as Fmod
-from symbolic.ops.rounding import Maximum as Maximum
-from symbolic.ops.rounding import Minimum as Minimum
-from symbolic.ops.rounding import Remainder as Remainder
-from symbolic.ops.rounding import Rint as Rint
-from symbolic.ops.rounding import Round as Round
-from symbolic.ops.rounding import Trunc as Trunc
-from symbolic.ops.softmax import log_softmax as log_softmax
-from symbolic.ops.softmax import logsumexp as logsumexp
-from symbolic.ops.softmax import softmax as softmax
-from symbolic.ops.sorting import Argmax as Argmax
-from symbolic.ops.sorting import Argmin as Argmin
-from symbolic.ops.sorting import Argsort as Argsort
-from symbolic.ops.sorting import Nanargmax as Nanargmax
-from symbolic.ops.sorting import Nanargmin as Nanargmin
-from symbolic.ops.sorting import Sort as Sort
-from symbolic.optimizers import Adagrad as Adagrad
-from symbolic.optimizers import Adam as Adam
-from symbolic.optimizers import AdamW as AdamW
-from symbolic.optimizers import Momentum as Momentum
-from symbolic.optimizers import Nesterov as Nesterov
-from symbolic.optimizers import Optimizer as Optimizer
-from symbolic.optimizers import RMSprop as RMSprop
-from symbolic.optimizers import SGD as SGD
-from symbolic.parts import Clip as Clip
-from symbolic.parts import ClipNorm as ClipNorm
-from symbolic.parts import L1 as L1
-from symbolic.parts import L2 as L2
-from symbolic.schedules import CosineDecay as CosineDecay
-from symbolic.schedules import ExponentialDecay as ExponentialDecay
-from symbolic.schedules import PolynomialDecay as PolynomialDecay
-from symbolic.schedules import StepDecay as StepDecay
-from symbolic.schedules import Warmup as Warmup
-from symbolic.tape import Tape as Tape
-from symbolic.ops import axes as _axes
-from symbolic.ops import methods as _methods
-from symbolic.ops import statistics as _statistics
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from symbolic.installation import check_clash as _check_clash
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from symbolic.public import *  # noqa: F403 - every public name, stated once
+
+__version__ = "0.1.0"
 
 _check_clash()
 
-__version__ = "0.1.0"
+
+def __getattr__(name: str) -> "Any":
+    if name.startswith("_"):
+        raise AttributeError(f"module 'symbolic' has no attribute {name!r}")
+    public = import_module("symbolic.public")
+    try:
+        found = globals()[name] = getattr(public, name)
+    except AttributeError:
+        raise AttributeError(f"module 'symbolic' has no attribute {name!r}") from None
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(name for name in vars(import_module("symbolic.public")) if not name.startswith("_"))

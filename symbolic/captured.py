@@ -149,7 +149,7 @@ def _visit(function: Any, found: list[Watch], seen: set[Any], outer: frozenset[s
     if isinstance(function, types.MethodType):
         owner, function = function.__self__, function.__func__
     elif not isinstance(function, types.FunctionType):
-        call = getattr(type(function), "__call__", None)
+        call = next((vars(one)["__call__"] for one in type(function).__mro__ if "__call__" in vars(one)), None)
         if not isinstance(call, types.FunctionType):
             return
         owner, function = function, call
@@ -205,9 +205,9 @@ def _watch_chain(
     value: Any = space[chain[0]]
     used = 1
     while used < len(chain) and isinstance(value, types.ModuleType):
-        if value.__name__.partition(".")[0] in _LIBRARIES and value.__name__ != "numpy.random":
-            if chain[used] != "random":
-                return
+        ours = value.__name__.partition(".")[0] in _LIBRARIES and value.__name__ != "numpy.random"
+        if ours and chain[used] != "random":
+            return
         if not hasattr(value, chain[used]):
             return
         value = getattr(value, chain[used])
@@ -244,6 +244,6 @@ def _methods(owner: Any, names: frozenset[str], found: list[Watch], seen: set[An
     """The methods that code with these attribute names may call on an object."""
     for name in names:
         method = getattr(type(owner), name, None)
-        if isinstance(method, types.FunctionType) and method.__module__.partition(".")[0] not in _LIBRARIES:
-            if (id(method), id(owner)) not in seen:
-                _visit(types.MethodType(method, owner), found, seen, names)
+        theirs = isinstance(method, types.FunctionType) and method.__module__.partition(".")[0] not in _LIBRARIES
+        if theirs and (id(method), id(owner)) not in seen:
+            _visit(types.MethodType(method, owner), found, seen, names)

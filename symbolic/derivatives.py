@@ -35,10 +35,10 @@ _FLOATING = (float, complex, np.floating, np.complexfloating, np.ndarray)
 def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
     """The gradient of a scalar function, as a function of the same arguments.
 
-    `f` is plain NumPy code, a ufunc or a Layer and returns one real number. The gradient has the shape, the dtype and the structure (tuples, lists,
-    dictionaries, dataclasses) of argument `argnums`; several positions give a tuple. Raises ShapeError if the value
-    is no scalar, DtypeError for an argument of integers or Booleans, TraceError where a traced value would become
-    a plain number.
+    `f` is plain NumPy code, a ufunc or a Layer, and returns one real number. The gradient has the shape, the dtype and
+    the structure (tuples, lists, dictionaries, dataclasses) of argument `argnums`; several positions give a tuple.
+    Raises ShapeError if the value is no scalar, DtypeError for an argument of integers or Booleans, TraceError where
+    a traced value would become a plain number.
 
     >>> import numpy as np
     >>> grad(lambda x: np.sum(x ** 2))(np.array([1.0, 2.0]))
@@ -136,7 +136,7 @@ class _Derivative:
         for position in self.argnums:
             if not -len(args) <= position < len(args):
                 raise ShapeError(
-                    f"grad of {self.title} by argument {position}, but it was called with {len(args)} positional arguments",
+                    f"grad of {self.title} by argument {position}, called with {len(args)} arguments by position",
                     where=_place(source()),
                     remedy="pass the argument by position, or change argnums",
                 )
@@ -191,7 +191,8 @@ class _Derivative:
         if key is not None:
             while len(self.table) >= _TRACES:
                 self.table.pop(next(iter(self.table)))
-            self.table[key] = [one for one in self.table.get(key, ()) if not one.tracing.moving][-7:] + [on]
+            kept = [one for one in self.table.get(key, ()) if not one.tracing.moving]
+            self.table[key] = [*kept[-7:], on]
         return on
 
     def _traced(self, call: _Call) -> Specialization:

@@ -88,10 +88,10 @@ class Executable:
             return located(FloatingPointError(f"{what}: an input or a weight is not finite"), ("", "", 0))
         name = type(found[0].node).__name__
         seen = f"{what}: the first value that is not finite came from {name}"
-        return located(_NotFinite(seen), found[0].node._origin)
+        return located(_NotFiniteError(seen), found[0].node._origin)
 
 
-class _NotFinite(FloatingPointError):
+class _NotFiniteError(FloatingPointError):
     """Told without the class's name in front."""
 
 
@@ -117,9 +117,10 @@ class _Search(_Quiet):
 
     def step(self, one: Instruction, slots: list[Any], at: int) -> None:
         CAREFUL.step(one, slots, at)
-        if not self.found and not entirely_finite(slots[one.target]):
-            if all(entirely_finite(slots[k]) for k in one.sources):
-                self.found.append(one)
+        if self.found or entirely_finite(slots[one.target]):
+            return
+        if all(entirely_finite(slots[k]) for k in one.sources):
+            self.found.append(one)
 
 
 class Timed(Mode):

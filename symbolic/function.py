@@ -6,7 +6,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -69,7 +69,7 @@ class SymbolicFunction(Layer[Any, Any]):
         if missing:
             given = ", ".join(f"{name}=…" for name in missing)
             raise DtypeError(
-                f"{self.title} has the hyperparameter{'s' if len(missing) > 1 else ''} {', '.join(missing)} without a value",
+                f"{self.title} was given no value for {', '.join(missing)}",
                 where=_place(self._origin),
                 remedy=f"make a layer of it first: {self.title}({given})",
             )
@@ -126,7 +126,7 @@ class SymbolicFunction(Layer[Any, Any]):
         entries = list(input.operands) if isinstance(input, Tuple) else None
         if entries is None or len(entries) != count:
             raise DtypeError(
-                f"{self.title} takes {count} inputs ({', '.join(self.plan.inputs)}), not {len(entries) if entries else 1}",
+                f"{self.title} takes {count} inputs ({', '.join(self.plan.inputs)}), not {len(entries or [0])}",
                 where=_place(source()),
                 remedy=self.plan.usage(self.title),
             )
@@ -186,7 +186,7 @@ class SymbolicFunction(Layer[Any, Any]):
             inputs = inputs[0]
         if len(inputs) != len(names):
             raise DtypeError(
-                f"{self.title} takes {len(names)} input{'s' if len(names) > 1 else ''} ({', '.join(names)}), not {len(inputs)}",
+                f"{self.title} takes {len(names)} of the inputs {', '.join(names)}, not {len(inputs)}",
                 where=_place(source()),
                 remedy=self.plan.usage(self.title),
             )
@@ -276,7 +276,7 @@ class Applied(Operation):
 
     __slots__ = ()
     variadic = True
-    defaults = {"function": None}
+    defaults: ClassVar[Any] = {"function": None}
 
     @classmethod
     def of(cls, function: SymbolicFunction, layers: Sequence[AnyLayer]) -> AnyLayer:
@@ -375,7 +375,7 @@ def make(function: Callable[..., Any], given: Sequence[Any], named: Mapping[str,
             where=_place(source()),
             remedy="import the name where the function is defined (not only for the type checker)",
         ) from error
-    names = [name for name in inspect.signature(function).parameters]
+    names = list(inspect.signature(function).parameters)
     hints.update({name: _marked(hint) for name, hint in zip(names, given, strict=False)})
     hints.update({("return" if name == "returns" else name): _marked(hint) for name, hint in named.items()})
     return SymbolicFunction(function, Signature(function, hints, title))

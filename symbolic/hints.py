@@ -137,12 +137,12 @@ def _check_native(native: Any, spec: Spec, what: str) -> None:
         raise DtypeError(
             f"{what} is complex where float is declared", remedy="take np.real or np.abs, or declare complex"
         )
-    if isinstance(native, type) and issubclass(native, np.generic) and spec.dtype is not None and spec.python is None:
-        if spec.shape == () and not issubclass(spec.dtype.type, native):
-            raise DtypeError(
-                f"{what} has dtype {spec.dtype} where {_name(native)} is declared",
-                remedy=f"convert it: np.{_name(native)}(x)",
-            )
+    scalar = isinstance(native, type) and issubclass(native, np.generic) and spec.python is None and spec.shape == ()
+    if scalar and spec.dtype is not None and not issubclass(spec.dtype.type, native):
+        raise DtypeError(
+            f"{what} has dtype {spec.dtype} where {_name(native)} is declared",
+            remedy=f"convert it: np.{_name(native)}(x)",
+        )
 
 
 def _name(native: Any) -> str:

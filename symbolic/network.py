@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from symbolic.context import source
 from symbolic.errors import _place, warn
@@ -51,7 +51,8 @@ class Network:
         found = self._reused(value) or self._traced(value)
         while len(self.table) >= _KEYS:
             self.table.pop(next(iter(self.table)))
-        self.table[key] = [one for one in self.table.get(key, ()) if not one.tracing.moving][-7:] + [found]
+        kept = [one for one in self.table.get(key, ()) if not one.tracing.moving]
+        self.table[key] = [*kept[-7:], found]
         return found
 
     def _reused(self, value: Any) -> Specialization | None:
@@ -141,7 +142,7 @@ class Observe(Operation):
     """The same value; the callback is called with it once per forward."""
 
     __slots__ = ()
-    defaults = {"callback": None}
+    defaults: ClassVar[Any] = {"callback": None}
     effect = True
     view = True
 

@@ -23,28 +23,27 @@ def test_the_first_example_of_the_original() -> None:
     assert layer.operand2.delta == 8.0 * 4.0 and layer.operand2.value == 2.0  # nobody is there to move it
 
 
-OPERATORS: list[tuple[str, Callable[[Any, Any], Any], str]] = [
-    ("Plus", lambda a, b: a + b, "operand1 operand2"),
-    ("Subtract", lambda a, b: a - b, "operand1 operand2"),
-    ("Times", lambda a, b: a * b, "operand1 operand2"),
-    ("Divide", lambda a, b: a / b, "operand1 operand2"),
-    ("Power", lambda a, b: a**b, "operand1 operand2"),
-    ("MatMul", lambda a, b: a @ b, "operand1 operand2"),
-    ("FloorDivide", lambda a, b: a // b, "operand1 operand2"),
-    ("Remainder", lambda a, b: a % b, "operand1 operand2"),
-    ("Greater", lambda a, b: a > b, "operand1 operand2"),
-    ("LessEqual", lambda a, b: a <= b, "operand1 operand2"),
-    ("Equal", lambda a, b: a == b, "operand1 operand2"),
-    ("NotEqual", lambda a, b: a != b, "operand1 operand2"),
+OPERATORS: list[tuple[str, Callable[[Any, Any], Any]]] = [
+    ("Plus", lambda a, b: a + b),
+    ("Subtract", lambda a, b: a - b),
+    ("Times", lambda a, b: a * b),
+    ("Divide", lambda a, b: a / b),
+    ("Power", lambda a, b: a**b),
+    ("MatMul", lambda a, b: a @ b),
+    ("FloorDivide", lambda a, b: a // b),
+    ("Remainder", lambda a, b: a % b),
+    ("Greater", lambda a, b: a > b),
+    ("LessEqual", lambda a, b: a <= b),
+    ("Equal", lambda a, b: a == b),
+    ("NotEqual", lambda a, b: a != b),
 ]
 
 
-@pytest.mark.parametrize(("name", "build", "fields"), OPERATORS, ids=[row[0] for row in OPERATORS])
-def test_an_operator_builds_the_operation_of_its_name(name: str, build: Callable[..., Any], fields: str) -> None:
+@pytest.mark.parametrize(("name", "build"), OPERATORS, ids=[row[0] for row in OPERATORS])
+def test_an_operator_builds_the_operation_of_its_name(name: str, build: Callable[..., Any]) -> None:
     a, b = Identity(), Weight(2.0)
     node = build(a, b)
     assert type(node) is getattr(s, name)
-    assert [getattr(node, field) for field in fields.split()] == [a, b] or (node.operand1 is a and node.operand2 is b)
     assert node.operand1 is a and node.operand2 is b
 
 
@@ -239,7 +238,7 @@ def test_depth_in_a_traced_function() -> None:
         return x
 
     assert s.grad(f)(2.0) == 1.0
-    assert s.symbolic(f, float).predict(2.0) == 2.0
+    assert s.symbolic(f, float, returns=float).predict(2.0) == 2.0
 
 
 def test_a_deep_tree_composes(deep: Any) -> None:

@@ -47,8 +47,6 @@ def test_an_array_is_copied(kind: Any) -> None:
     assert np.array_equal(leaf.value, [0.0, 1.0, 2.0])
     with pytest.raises(ValueError, match="read-only"):
         leaf.value[0] = 1.0
-    with pytest.raises(ValueError):
-        leaf.value.flags.writeable = True
 
 
 @pytest.mark.parametrize("steps", [1, 2, 6])
@@ -92,13 +90,11 @@ def test_a_weight_moves_only_through_an_optimizer() -> None:
 def test_a_weak_python_float_stays_one() -> None:
     w = Weight(2.0)
     net = s.Sum(Times(Identity(), w))
-    x = np.ones(3, np.float32)
+    x, optimizer = np.ones(3, np.float32), Adam(0.1)
     for _ in range(5):
         assert Times(Identity(), w).predict(x).dtype == np.float32
-        net.train(x, optimizer=Adam(0.1))
-        assert type(w.value) is float
-    with s.grad(lambda v: np.sum(v * 2.0))(x) is None or np.errstate():
-        assert s.grad(lambda v: np.sum(v * 2.0))(x).dtype == np.float32
+        net.train(x, optimizer=optimizer)
+        assert type(w.value) is float and w.value < 2.0
 
 
 DTYPES: list[Any] = [np.float16, np.float32, np.float64, np.complex64, np.complex128]
@@ -118,7 +114,7 @@ def test_a_weight_keeps_its_type_shape_and_dtype(dtype: Any, optimizer: Any) -> 
 
 def test_an_int_weight_is_rounded_after_each_step() -> None:
     w = Weight(5)
-    net = w + 1.0 if False else s.Plus(w, 1)
+    net = s.Plus(w, 1)
     seen = []
     for _ in range(5):
         with SGD(0.6), net.forward(Literal(0)) as tape:

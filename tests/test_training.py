@@ -158,7 +158,7 @@ def test_the_error_names_the_layer_that_made_the_first_value_that_is_not_finite(
 
     net = s.Sequential(s.Linear(2, 2, seed=0), s.Log(), Square(), Sum())
     with np.errstate(all="ignore"), pytest.raises(FloatingPointError) as caught:
-        net.train(-np.ones((1, 2)) * 0.0 - 1e-300, optimizer=SGD(0.1))
+        net.train(np.zeros((1, 2)), optimizer=SGD(0.1))
     text = str(caught.value)
     assert isinstance(caught.value, LayerError)
     assert "Sequential/1:Log()" in text and "Square" not in text
@@ -241,10 +241,7 @@ def test_floating_point_warnings_are_those_of_numpy() -> None:
 def test_times_add_up_to_the_total() -> None:
     class Slow(s.Module):
         def build(self, input: Any) -> Any:
-            return input.on_output(lambda value: time.sleep(0.02)) if False else _slow(input)
-
-    def _slow(input: Any) -> Any:
-        return Times(input, 1.0).on_output(lambda value: time.sleep(0.02)).apply(input)
+            return s.Identity().on_output(lambda value: time.sleep(0.02))(input)
 
     net = s.Sequential(s.Linear(3, 3, seed=0), Slow(), s.ReLU(), s.Linear(3, 1, seed=0))
     net.predict(X)

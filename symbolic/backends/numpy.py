@@ -70,7 +70,8 @@ class _Writer:
         for k, value in program.constants:
             self.names[f"v{k}"] = value
         count = len(program.instructions)
-        self.lines = ["def program(%s):" % ", ".join([*(f"v{k}" for k in range(len(program.leaves))), *self.targets])]
+        names = [*(f"v{k}" for k in range(len(program.leaves))), *self.targets]
+        self.lines = [f"def program({', '.join(names)}):"]
         for at in range(program.split):
             self.instruction(at, "    ")
         if program.split < count:

@@ -9,7 +9,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from symbolic.context import here
 from symbolic.errors import ShapeError
-from symbolic.layer import Layer
+from symbolic.layer import Layer, refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import ints, plain
 from symbolic.ops.families import Like
@@ -126,10 +126,8 @@ def _several(value: Any, name: str, least: int, count: int) -> tuple[int, ...]:
     given = ints(value, name)
     numbers = (given,) * count if isinstance(given, int) else given
     if numbers is None or len(numbers) != count or any(one < least for one in numbers):
-        raise ShapeError(
-            f"{name}={value!r} for {count} axes",
-            remedy=f"give an int or {count} of them, each at least {least}",
-        )
+        remedy = f"give an int or {count} of them, each at least {least}"
+        refuse(f"{name}={value!r} for {count} axes", remedy, ShapeError)
     return tuple(numbers)
 
 
@@ -153,9 +151,10 @@ def conv2d(x: Any, w: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, 
     """
     image, kernel = _shape(x), _shape(w)
     if len(image) != 4 or len(kernel) != 4 or (image[1] != kernel[1] and None not in (image[1], kernel[1])):
-        raise ShapeError(
+        refuse(
             f"conv2d of an image of shape {show(image)} and a weight of shape {show(kernel)}",
-            remedy="give an image (n, channels, h, w) and a weight (out, channels, kh, kw) of as many channels",
+            "give an image (n, channels, h, w) and a weight (out, channels, kh, kw) of as many channels",
+            ShapeError,
         )
     size = kernel[2:]
     padded = _padded(x, _several(padding, "padding", 0, 2), 0)
@@ -200,9 +199,7 @@ def _padded(x: Any, padding: tuple[int, ...], border: float) -> Any:
         return x
     lead = x.ndim - 2
     if lead < 0:
-        raise ShapeError(
-            f"padding of an image of shape {show(_shape(x))}", remedy="give an image with the axes (..., h, w)"
-        )
+        refuse(f"padding of an image of shape {show(_shape(x))}", "give an image with the axes (..., h, w)", ShapeError)
     return np.pad(x, (*[(0, 0)] * lead, *[(p, p) for p in padding]), constant_values=border)
 
 

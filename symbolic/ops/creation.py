@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symbolic.errors import ShapeError
-from symbolic.layer import unsupported
+from symbolic.layer import refuse, unsupported
 from symbolic.literal import as_layer
 from symbolic.ops.axes import Rearranged, ints, plain
 from symbolic.ops.families import Like, Movement
@@ -164,7 +164,7 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
 @implements(np.meshgrid, operands="vectors")
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     if indexing not in ("xy", "ij"):
-        raise ShapeError(f"np.meshgrid with indexing={indexing!r}", remedy="use indexing='xy' or indexing='ij'")
+        refuse(f"np.meshgrid with indexing={indexing!r}", "use indexing='xy' or indexing='ij'", ShapeError)
     order = list(range(len(xi)))
     if indexing == "xy" and len(xi) > 1:
         order[:2] = 1, 0

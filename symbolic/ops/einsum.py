@@ -199,4 +199,4 @@ def _check(subscripts: str, terms: Sequence[str], result: str, count: int) -> No
     elif not all(one in LETTERS for one in "".join([*terms, result]).replace("...", "")):
         wrong = "a subscript is not a letter"
     if wrong:
-        raise ShapeError(f"einsum {subscripts!r}: {wrong}", remedy="write it as 'ij,jk->ik'")
+        refuse(f"einsum {subscripts!r}: {wrong}", "write it as 'ij,jk->ik'", ShapeError)

@@ -257,7 +257,7 @@ def fit(value: Any, shape: tuple[int, ...], dtype: Any, python: type | None) -> 
 
 def cast(value: Any, dtype: Any) -> Any:
     """Another dtype, a real one by the real part."""
-    if getattr(value, "dtype", None) == dtype:
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype == dtype:
         return value
     value = np.asarray(value)
     if value.dtype.kind == "c" and dtype.kind != "c":

@@ -141,7 +141,7 @@ def operands_of(arrays: Any) -> list[Any]:
         return [as_layer(arrays)[k] for k in range(count)]
     given = [as_layer(one) for one in arrays]
     if not given:
-        raise ShapeError("no array to join", remedy="give at least one array")
+        refuse("no array to join", "give at least one array", ShapeError)
     return given
 
 
@@ -282,9 +282,10 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     operand = as_layer(ary)
     if isinstance(indices_or_sections, (int, np.integer)) and operand.shape[axis] % indices_or_sections:
-        raise ShapeError(
+        refuse(
             f"np.split of an axis of size {operand.shape[axis]} into {indices_or_sections} equal parts",
-            remedy="use np.array_split, or a number of parts that divides the size",
+            "use np.array_split, or a number of parts that divides the size",
+            ShapeError,
         )
     return array_split(operand, indices_or_sections, axis)
 

@@ -47,8 +47,8 @@ def logsumexp(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
     >>> import numpy as np
     >>> from symbolic.ops.softmax import logsumexp
-    >>> float(logsumexp(np.array([1000.0, 1000.0]))) - 1000.0 == np.log(2.0)
-    True
+    >>> round(float(logsumexp(np.array([1000.0, 1000.0]))), 6)
+    1000.693147
     """
     shift = _shift(a, axis)
     total = np.sum(np.exp(a - shift), axis=axis, keepdims=keepdims)
