@@ -21,6 +21,8 @@ _check_clash()
 
 
 def __getattr__(name: str) -> "Any":
+    if name == "__all__":  # `from symbolic import *`
+        return __dir__()
     if name.startswith("_"):
         raise AttributeError(f"module 'symbolic' has no attribute {name!r}")
     public = import_module("symbolic.public")
@@ -32,4 +34,5 @@ def __getattr__(name: str) -> "Any":
 
 
 def __dir__() -> list[str]:
-    return sorted(name for name in vars(import_module("symbolic.public")) if not name.startswith("_"))
+    public = vars(import_module("symbolic.public"))
+    return sorted(name for name in public if not name.startswith("_"))

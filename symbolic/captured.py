@@ -244,6 +244,7 @@ def _methods(owner: Any, names: frozenset[str], found: list[Watch], seen: set[An
     """The methods that code with these attribute names may call on an object."""
     for name in names:
         method = getattr(type(owner), name, None)
-        theirs = isinstance(method, types.FunctionType) and method.__module__.partition(".")[0] not in _LIBRARIES
-        if theirs and (id(method), id(owner)) not in seen:
+        if not isinstance(method, types.FunctionType) or (id(method), id(owner)) in seen:
+            continue
+        if (method.__module__ or "").partition(".")[0] not in _LIBRARIES:
             _visit(types.MethodType(method, owner), found, seen, names)

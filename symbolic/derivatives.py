@@ -7,7 +7,7 @@ name, a flag) is compared at each call. Within another trace nothing runs: the g
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -15,10 +15,10 @@ from symbolic.captured import MOVING, fingerprint
 from symbolic.context import here, inside, source
 from symbolic.differentiate import gradients, ones_like
 from symbolic.errors import DtypeError, ShapeError, _place, warn
-from symbolic.execution import Executable, Specialization, finite, flat, shaped
+from symbolic.execution import Executable, Specialization, finite, flat, joined, shaped
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer
-from symbolic.leaves import Identity, Literal
+from symbolic.leaves import Identity, Literal, set_once
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.families import Mark, Tuple
 from symbolic.ops.operation import Operation, topological
@@ -26,7 +26,7 @@ from symbolic.plan import CAREFUL, build
 from symbolic.spec import Spec, describe, key_of, show, spec_of
 from symbolic.structure import Tree, count, flatten, unflatten
 from symbolic.trace import Tracing, as_output, constant_value, run_body, trace
-from symbolic.values import entries, fitted, native
+from symbolic.values import entries, finished, fitted, gathered, native
 
 _TRACES = 64
 _FLOATING = (float, complex, np.floating, np.complexfloating, np.ndarray)
@@ -46,7 +46,7 @@ def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..
     >>> grad(grad(np.sin))(0.0)
     -0.0
     """
-    return _Derivative(f, argnums, value=False)
+    return _derivative(f, argnums, value=False)
 
 
 def value_and_grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
@@ -55,7 +55,11 @@ def value_and_grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> C
     >>> value_and_grad(lambda x, y: x * y, (0, 1))(3.0, 4.0)
     (12.0, (4.0, 3.0))
     """
-    return _Derivative(f, argnums, value=True)
+    return _derivative(f, argnums, value=True)
+
+
+def _derivative(f: Callable[..., Any], argnums: int | Sequence[int], value: bool) -> Callable[..., Any]:
+    return Differentiated(f, argnums, value) if isinstance(f, Layer) else _Derivative(f, argnums, value)
 
 
 def vjp(f: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
@@ -144,20 +148,12 @@ class _Derivative:
             leaves = flatten(args[p], leaf=lambda value: isinstance(value, Layer))[0]
             found = [k for k, leaf in enumerate(leaves) if self._differentiable(leaf)]
             if not found:
-                self._refuse(args[p], p)
+                no_gradient(self.title, p, describe(spec_of(args[p])))
             wanted.update({starts[p] + k: p for k in found})
         return wanted
 
     def _differentiable(self, leaf: Any) -> bool:
         return isinstance(leaf, Layer) or delta_spec(spec_of(native(leaf))) is not None
-
-    def _refuse(self, arg: Any, position: int) -> None:
-        seen = describe(spec_of(arg))
-        raise DtypeError(
-            f"grad of {self.title} by argument {position}, a value of type {seen}, which has no gradient (NoDelta)",
-            where=_place(source()),
-            remedy="pass a float: x.astype(float)",
-        )
 
     # ------------------------------------------------------------------ calling
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -278,6 +274,66 @@ class _Derivative:
 
         value = tuple(flat(output)) if isinstance(output, Tuple) else output
         return value, pullback
+
+
+class Differentiated(Layer[Any, Any]):
+    """The gradient of a layer: a layer again."""
+
+    __slots__ = ("argnums", "layer", "value")
+    layer: AnyLayer
+    argnums: int | Sequence[int]
+    value: bool
+
+    def __init__(self, layer: AnyLayer, argnums: int | Sequence[int], value: bool) -> None:
+        set_once(self, "layer", layer)
+        set_once(self, "argnums", argnums)
+        set_once(self, "value", value)
+
+    def apply(self, input: AnyLayer) -> AnyLayer:
+        marks: list[AnyLayer] = [Mark.make((one,)) for one in (input.operands if isinstance(input, Tuple) else (input,))]
+        output = self.layer.apply(joined(marks))
+        self._check(output, marks)
+        single = isinstance(self.argnums, int)
+        wanted = [marks[k] for k in ([self.argnums] if isinstance(self.argnums, int) else self.argnums)]
+        found = gradients(output, ones_like(output), wanted)
+        gradient = found[0] if single else Tuple.make(tuple(found))
+        return Tuple.make((output, gradient)) if self.value else gradient
+
+    @staticmethod
+    def finish(self: Differentiated, value: Any) -> Any:
+        return (finished(self.layer, value[0]), value[1]) if self.value else value
+
+    @staticmethod
+    def accept(self: Differentiated, inputs: tuple[Any, ...]) -> Any:
+        return gathered(self.layer, inputs)
+
+    def _check(self, output: AnyLayer, marks: Sequence[AnyLayer]) -> None:
+        if not isinstance(here.trace, Tracing):
+            return
+        facts = here.trace.facts
+        scalar(facts.spec(output), self.layer.title)
+        for k in [self.argnums] if isinstance(self.argnums, int) else self.argnums:
+            if delta_spec(facts.spec(marks[k])) is None:
+                no_gradient(self.layer.title, k, describe(facts.spec(marks[k])))
+
+    @property
+    def title(self) -> str:
+        return f"grad({self.layer.title})"
+
+    def parts(self) -> Sequence[str | AnyLayer]:
+        more = "" if self.argnums == 0 else f", {self.argnums}"
+        return ("value_and_grad(" if self.value else "grad(", self.layer, f"{more})")
+
+    def children(self) -> Sequence[tuple[str, AnyLayer]]:
+        return (("", self.layer),)
+
+
+def no_gradient(title: str, position: int, seen: str) -> NoReturn:
+    raise DtypeError(
+        f"grad of {title} by argument {position}, a value of type {seen}, which has no gradient (NoDelta)",
+        where=_place(source()),
+        remedy="pass a float: x.astype(float)",
+    )
 
 
 def _kept(value: Any) -> Any:

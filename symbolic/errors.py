@@ -8,6 +8,7 @@ from typing import Any
 __all__ = [
     "DtypeError",
     "LayerError",
+    "NonFiniteError",
     "ShapeError",
     "SymbolicError",
     "SymbolicWarning",
@@ -47,6 +48,10 @@ class DtypeError(SymbolicError, TypeError):
 
 class TraceError(SymbolicError, TypeError):
     """A traced value was asked for what only numbers have."""
+
+
+class NonFiniteError(SymbolicError, FloatingPointError):
+    """An infinity or a NaN where training needs a number."""
 
 
 class TapeError(SymbolicError, RuntimeError):

@@ -53,7 +53,7 @@ class Program:
                 continue
             slots[node] = len(slots)
             if isinstance(node, Operation):
-                self.instructions.append(_instruction(node, slots, facts))
+                self.instructions.append(_instruction(node, slots, facts, node in ahead))
                 self.split += node in ahead
             elif isinstance(node, Literal):
                 self.constants.append((slots[node], node.value))
@@ -133,10 +133,12 @@ def own(value: Any) -> Any:
     return np.array(value, order="K", subok=False) if isinstance(value, np.ndarray) else value
 
 
-def _instruction(node: Operation, slots: dict[AnyLayer, int], facts: Inference) -> Instruction:
+def _instruction(node: Operation, slots: dict[AnyLayer, int], facts: Inference, primal: bool) -> Instruction:
     specs, out = facts.operands(node), facts.spec(node)
     try:
         kernel, takes_out = node.kernel(specs, out)
+        if primal and isinstance(node, Chain):  # a gradient within the function: nobody looks whether it is finite
+            kernel, takes_out = Chain.careful, False
     except Exception as error:
         raise located(error, node._origin, ", ".join(map(describe, specs))) from error
     sources = tuple([slots[one] for one in node.operands])

@@ -5,6 +5,7 @@ from symbolic.derivatives import value_and_grad as value_and_grad
 from symbolic.derivatives import vjp as vjp
 from symbolic.errors import DtypeError as DtypeError
 from symbolic.errors import LayerError as LayerError
+from symbolic.errors import NonFiniteError as NonFiniteError
 from symbolic.errors import ShapeError as ShapeError
 from symbolic.errors import SymbolicError as SymbolicError
 from symbolic.errors import SymbolicWarning as SymbolicWarning
@@ -86,7 +87,6 @@ from symbolic.ops.comparison import Signbit as Signbit
 from symbolic.ops.complexes import Conjugate as Conjugate
 from symbolic.ops.complexes import Imag as Imag
 from symbolic.ops.complexes import Real as Real
-from symbolic.ops.convolution import Windows as Windows
 from symbolic.ops.convolution import avg_pool2d as avg_pool2d
 from symbolic.ops.convolution import conv2d as conv2d
 from symbolic.ops.convolution import max_pool2d as max_pool2d
@@ -178,6 +178,12 @@ from symbolic.ops.rounding import Remainder as Remainder
 from symbolic.ops.rounding import Rint as Rint
 from symbolic.ops.rounding import Round as Round
 from symbolic.ops.rounding import Trunc as Trunc
+from symbolic.ops.sliding import WindowChoice as WindowChoice
+from symbolic.ops.sliding import WindowMax as WindowMax
+from symbolic.ops.sliding import Windows as Windows
+from symbolic.ops.sliding import WindowShare as WindowShare
+from symbolic.ops.sliding import WindowSpread as WindowSpread
+from symbolic.ops.sliding import WindowSum as WindowSum
 from symbolic.ops.softmax import log_softmax as log_softmax
 from symbolic.ops.softmax import logsumexp as logsumexp
 from symbolic.ops.softmax import softmax as softmax

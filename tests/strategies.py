@@ -342,6 +342,8 @@ BY_FUNCTION: dict[Any, Maker] = {
     np.fmod: _divided,
     np.divmod: _divided,
     np.broadcast_arrays: elementwise(3),
+    np.pad: ranked(0, 3),
+    np.shape: ranked(1),
     np.diag: ranked(1, 2),
     np.diagonal: ranked(2),
     np.transpose: ranked(0, 3),

@@ -58,15 +58,24 @@ class Subject(NamedTuple):
     def of(self, call: Call) -> Callable[..., Any]:
         """The function of the call's arrays alone; several results are a tuple."""
 
+        named, placed = dict(self.parameters), []
+        for name in self.parameters:
+            if name in POSITIONAL.get(self.function, ()):
+                placed.append(named.pop(name))
+
         def subject(*arrays: Any) -> Any:
-            return entries(self.function(*call.place(*arrays), **self.parameters))
+            return entries(self.function(*call.place(*arrays), *placed, **named))
 
         return subject
 
 
+POSITIONAL: dict[Any, tuple[str, ...]] = {np.astype: ("dtype",), np.linalg.matrix_power: ("n",)}
+"""Parameters that go by position only."""
+
+
 def entries(result: Any) -> Any:
-    """A tuple for every structure of several results; one result as it is."""
-    return tuple(result) if isinstance(result, (tuple, list)) else result
+    """A tuple for every structure of several results (a traced shape too); one result as it is."""
+    return tuple(result) if isinstance(result, Sequence) else result
 
 
 def leaves(result: Any) -> tuple[Any, ...]:
@@ -115,9 +124,13 @@ def _of_function(function: Any) -> Iterator[Subject]:
     for k, parameters in enumerate(samples):
         if parameters in samples[:k]:
             continue
-        known = isinstance(function, np.ufunc) or set(parameters) <= set(signature(function).parameters)
+        known = isinstance(function, np.ufunc) or function is np.pad or _named(function, parameters)
         apply = function if known else _private(owner, parameters)
         yield Subject(_name(function), apply, parameters if known else {}, domain, make, known)
+
+
+def _named(function: Any, parameters: Mapping[str, Any]) -> bool:
+    return set(parameters) <= set(signature(function).parameters)
 
 
 def _private(owner: Any, parameters: Mapping[str, Any]) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
-from symbolic.ops.families import Binary, Unary, chain, is_complex
+from symbolic.ops.families import Binary, Unary, cancelled, chain, is_complex
 from symbolic.ops.operation import Kernel, array
 from symbolic.spec import AnySpec, Spec, dtype_by_trial
 
@@ -158,6 +158,10 @@ class Sqrt(Unary, numpy=np.sqrt):
 
     __slots__ = ()
     domain = "positive"
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        smooth = cancelled(delta, out)  # the delta of √x² is finite at 0, though √x has no derivative there
+        return super().gradient(delta, out, *operands) if smooth is None else (smooth * 0.5,)
 
     @staticmethod
     def derivative(out: Any, x: Any) -> Any:

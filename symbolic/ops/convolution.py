@@ -1,105 +1,22 @@
-"""How does a kernel slide over an image? Windows as a view, and convolution and pooling written with them."""
+"""How does a kernel slide over an image? Convolution and pooling, for arrays and for layers."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from symbolic.context import here
 from symbolic.errors import ShapeError
-from symbolic.layer import Layer, refuse
+from symbolic.layer import AnyLayer, Layer, refuse
+from symbolic.leaves import Identity
 from symbolic.literal import as_layer
-from symbolic.ops.axes import ints, plain
-from symbolic.ops.families import Like
+from symbolic.ops.axes import ints
 from symbolic.ops.operation import Operation, array
-from symbolic.spec import AnySpec, Dim, Shape, Spec, show
+from symbolic.ops.sliding import WindowMax, Windows, WindowSum, sliding
+from symbolic.spec import show
 
-__all__ = ["Unwindows", "Windows", "avg_pool2d", "conv2d", "max_pool2d", "windows"]
-
-
-def _counts(shape: Shape, size: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Shape:
-    """How many windows stand along each of the trailing axes."""
-    if len(shape) < len(size):
-        raise ShapeError(
-            f"windows of size {size} over an array of shape {show(shape)}: too few axes",
-            remedy=f"give an array with at least {len(size)} axes",
-        )
-    counts: list[Dim] = []
-    for n, k, s, d in zip(shape[len(shape) - len(size) :], size, stride, dilation, strict=True):
-        if n is not None and n < (k - 1) * d + 1:
-            raise ShapeError(
-                f"a window of size {size} (dilation {dilation}) over an array of shape {show(shape)}: "
-                f"it spans {(k - 1) * d + 1} entries of an axis of size {n}",
-                remedy="use a smaller window, or more padding",
-            )
-        counts.append(None if n is None else (n - (k - 1) * d - 1) // s + 1)
-    return tuple(counts)
-
-
-def sliding(x: Any, size: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Any:
-    """The windows of an array, as a view: its leading axes, the places, and the entries of a window."""
-    lead = x.ndim - len(size)
-    counts = _counts(x.shape, size, stride, dilation)
-    steps, tail = x.strides[:lead], x.strides[lead:]
-    strides = (
-        *steps,
-        *[step * s for step, s in zip(tail, stride, strict=True)],
-        *[step * d for step, d in zip(tail, dilation, strict=True)],
-    )
-    return as_strided(x, (*x.shape[:lead], *counts, *size), strides, writeable=False)  # type: ignore[arg-type]  # known
-
-
-class Windows(Operation):
-    """Every window over the trailing axes, as a view: leading axes, places, entries of the window."""
-
-    __slots__ = ()
-    defaults: ClassVar[Any] = {"window": (), "stride": (), "dilation": ()}
-    view = True
-
-    def infer(self, *specs: AnySpec) -> AnySpec:
-        spec = plain(specs[0])
-        if spec.shape is None:
-            return spec
-        lead = len(spec.shape) - len(self.window)
-        counts = _counts(spec.shape, *self.parameters)
-        return Spec((*spec.shape[: max(lead, 0)], *counts, *self.window), spec.dtype)
-
-    def evaluate(self, *values: Any) -> Any:
-        return sliding(np.asarray(values[0]), *self.parameters)
-
-    def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
-        return (Unwindows.make((as_layer(delta), operand), self.parameters),)
-
-
-class Unwindows(Like):
-    """Zeros like an operand, to which every window is added at its place: one sum for each entry of a window."""
-
-    __slots__ = ()
-    defaults: ClassVar[Any] = {"window": (), "stride": (), "dilation": ()}
-
-    def infer(self, *specs: AnySpec) -> AnySpec:
-        return Spec(array(specs[1]).shape, array(specs[0]).dtype)
-
-    def evaluate(self, *values: Any) -> Any:
-        delta, total = values[0], np.zeros(np.shape(values[1]), values[0].dtype)
-        rank = len(self.window)
-        counts = delta.shape[delta.ndim - 2 * rank : delta.ndim - rank]
-        for offset in np.ndindex(*self.window):
-            places: Any = (Ellipsis, *self._places(offset, counts))
-            total[places] += delta[(Ellipsis, *offset)]
-        return total
-
-    def _places(self, offset: tuple[int, ...], counts: tuple[int, ...]) -> list[slice]:
-        """The entries of the array that stand at one place of their windows."""
-        return [
-            slice(at * d, at * d + (n - 1) * s + 1 if n else 0, s)
-            for at, n, s, d in zip(offset, counts, self.stride, self.dilation, strict=True)
-        ]
-
-    def gradient(self, delta: Any, out: Any, operand: Any, like: Any) -> Any:
-        return Windows.make((as_layer(delta),), self.parameters), None
+__all__ = ["avg_pool2d", "conv2d", "max_pool2d", "windows"]
 
 
 def windows(x: Any, size: Any, stride: Any = 1, dilation: Any = 1) -> Any:
@@ -174,7 +91,7 @@ def max_pool2d(x: Any, size: Any, stride: Any = None, padding: Any = 0, dilation
     array([[ 5.,  7.],
            [13., 15.]])
     """
-    return np.max(_pooled(x, size, stride, padding, dilation, -np.inf), axis=(-2, -1))
+    return _pooled(WindowMax, x, size, stride, padding, dilation, -np.inf)
 
 
 def avg_pool2d(x: Any, size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1) -> Any:
@@ -185,13 +102,17 @@ def avg_pool2d(x: Any, size: Any, stride: Any = None, padding: Any = 0, dilation
     array([[ 2.5,  4.5],
            [10.5, 12.5]])
     """
-    return np.mean(_pooled(x, size, stride, padding, dilation, 0), axis=(-2, -1))
+    height, width = _several(size, "size", 1, 2)
+    return _pooled(WindowSum, x, size, stride, padding, dilation, 0) / (height * width)
 
 
-def _pooled(x: Any, size: Any, stride: Any, padding: Any, dilation: Any, border: float) -> Any:
+def _pooled(kind: type[Operation], x: Any, size: Any, stride: Any, padding: Any, dilation: Any, border: float) -> Any:
     sizes = _several(size, "size", 1, 2)
+    steps = sizes if stride is None else _several(stride, "stride", 1, 2)
     padded = _padded(x, _several(padding, "padding", 0, 2), border)
-    return windows(padded, sizes, sizes if stride is None else _several(stride, "stride", 1, 2), dilation)
+    operand: AnyLayer = as_layer(padded) if isinstance(x, Layer) else Identity()
+    node = kind.make((operand,), (sizes, steps, _several(dilation, "dilation", 1, 2)))
+    return node if isinstance(x, Layer) else node.evaluate(padded)
 
 
 def _padded(x: Any, padding: tuple[int, ...], border: float) -> Any:

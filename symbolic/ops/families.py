@@ -177,6 +177,18 @@ def chain(delta: Any, factor: Any) -> Any:
     return Chain.make((as_layer(delta), as_layer(factor)))
 
 
+def cancelled(delta: Any, out: Any) -> Any:
+    """delta / out without a division, where delta is d · out · c, as it is for out²; `None` where it is not."""
+    if isinstance(delta, SumLike) and delta.operands[1] is out:
+        inner = cancelled(delta.operands[0], out)
+        return None if inner is None else SumLike(inner, out)
+    if isinstance(delta, Chain):
+        factor = delta.operands[1]
+        if isinstance(factor, Operation) and factor.functions == (np.multiply,) and factor.operands[0] is out:
+            return delta.operands[0] * factor.operands[1]
+    return None
+
+
 def is_complex(value: Any) -> bool:
     """Whether a rule must conjugate; a dtype that is not known yet is taken to be real."""
     dtype = here.facts.ask(value, "dtype") if isinstance(value, Layer) and here.facts is not None else None
@@ -245,7 +257,8 @@ def fit(value: Any, shape: tuple[int, ...], dtype: Any, python: type | None) -> 
     extra = np.ndim(value) - len(shape)
     if extra > 0:
         value = np.add.reduce(value, axis=tuple(range(extra)))
-    axes = tuple([k for k, size in enumerate(shape) if size == 1 and np.shape(value)[k] != 1])
+    held = np.shape(value) if extra >= 0 else shape
+    axes = tuple([k for k, size in enumerate(shape) if size == 1 and held[k] != 1])
     if axes:
         value = np.add.reduce(value, axis=axes, keepdims=True)
     if np.shape(value) != shape:

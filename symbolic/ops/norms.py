@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from symbolic.layer import unsupported
-from symbolic.ops.families import Chain, Reduction, SumLike
-from symbolic.ops.operation import Operation, implements
+from symbolic.ops.families import Reduction, cancelled
+from symbolic.ops.operation import implements
 from symbolic.spec import normalize_axes
 
 
@@ -34,14 +34,9 @@ class Norm(Reduction, numpy=np.linalg.norm):
 
 
 def _quotient(delta: Any, out: Any) -> Any:
-    """delta / out, and 0 where out is 0; the delta of out², d · 2 · out, needs no division and is smooth there."""
-    if isinstance(delta, SumLike) and delta.operands[1] is out:
-        return SumLike(_quotient(delta.operands[0], out), out)
-    if isinstance(delta, Chain):
-        factor = delta.operands[1]
-        if isinstance(factor, Operation) and factor.functions == (np.multiply,) and factor.operands[0] is out:
-            return delta.operands[0] * factor.operands[1]
-    return delta / np.where(np.equal(out, 0), np.inf, out)
+    """delta / out, and 0 where out is 0."""
+    smooth = cancelled(delta, out)
+    return delta / np.where(np.equal(out, 0), np.inf, out) if smooth is None else smooth
 
 
 @implements(np.linalg.norm, samples=[{}, {"ord": 1}, {"ord": 3}, {"ord": 2, "axis": 0}, {"ord": np.inf, "axis": -1}])

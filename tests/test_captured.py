@@ -1,0 +1,335 @@
+"""Is what a body reads from outside as fresh at each call as plain Python would have it?"""
+
+import dataclasses
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symbolic as s
+from symbolic import SGD, Weight, symbolic
+
+X = np.array([1.0, 2.0])
+
+
+def of_array(function: Callable[..., Any]) -> Any:
+    return symbolic(function, np.ndarray)
+
+
+SCALE = 2.0
+TABLE: dict[str, Any] = {"scale": 2.0, "deep": {"list": [1.0, 2.0]}}
+ARRAY = np.array([1.0, 2.0])
+SETTINGS = types.SimpleNamespace(scale=2.0, inner=types.SimpleNamespace(array=np.array([3.0, 4.0])))
+MODULE = types.ModuleType("settings")
+MODULE.scale = 2.0  # type: ignore[attr-defined]  # a module of our own
+HELPERS: dict[str, Any] = {}
+
+
+def helper(x: Any) -> Any:
+    return x * SCALE
+
+
+def helpers_helper(x: Any) -> Any:
+    return helper(x) + 1.0
+
+
+def follows(function: Callable[..., Any], change: Callable[[], None], undo: Callable[[], None]) -> None:
+    """The layer gives what plain Python gives, before, after and again."""
+    net, derivative = of_array(function), s.grad(lambda x: np.sum(function(x)))
+    for _ in range(4):
+        assert np.array_equal(net(X), function(X))
+    gradient = derivative(X)
+    before = function(X)
+    change()
+    try:
+        changed = function(X)
+        assert not np.array_equal(before, changed)
+        for _ in range(4):
+            assert np.array_equal(net(X), changed)
+        assert not np.array_equal(derivative(X), gradient) or np.allclose(changed - before, (changed - before)[0])
+    finally:
+        undo()
+    assert np.array_equal(net(X), before) and np.array_equal(derivative(X), gradient)
+
+
+def set_scale(value: float) -> None:
+    global SCALE
+    SCALE = value
+
+
+def test_a_global() -> None:
+    follows(lambda x: x * SCALE, lambda: set_scale(5.0), lambda: set_scale(2.0))
+
+
+def test_a_global_of_a_helper_and_of_its_helper() -> None:
+    follows(lambda x: helper(x), lambda: set_scale(5.0), lambda: set_scale(2.0))
+    follows(lambda x: helpers_helper(x), lambda: set_scale(5.0), lambda: set_scale(2.0))
+
+
+def test_a_global_that_is_read_in_an_inner_function() -> None:
+    def f(x: Any) -> Any:
+        def inner() -> Any:
+            return [x * SCALE for _ in range(1)][0]
+
+        return inner()
+
+    follows(f, lambda: set_scale(5.0), lambda: set_scale(2.0))
+
+
+def test_a_global_that_is_shadowed_is_of_no_interest() -> None:
+    def f(x: Any, SCALE: float = 3.0) -> Any:  # noqa: N803 - what is tested
+        return x * SCALE
+
+    net = of_array(f)
+    net(X)
+    set_scale(9.0)
+    try:
+        net(X)
+        assert net.traces() == 1
+    finally:
+        set_scale(2.0)
+
+
+def test_a_closure() -> None:
+    scale = 2.0
+
+    def f(x: Any) -> Any:
+        return x * scale
+
+    def change(value: float) -> None:
+        nonlocal scale
+        scale = value
+
+    follows(f, lambda: change(5.0), lambda: change(2.0))
+
+
+def test_the_fine_print_of_numbers() -> None:
+    """1, 1.0 and True, 0.0 and -0.0 are different things to read."""
+    scale: Any = 1
+
+    def f(x: Any) -> Any:
+        return x * scale
+
+    net = of_array(f)
+    ints = np.array([2, 3])
+    for scale in (1, 1.0, True, -0.0, 0.0, np.float32(1.0), 1.0, float("nan")):
+        for x in (ints, X):
+            found, wanted = net(x), f(x)
+            assert found.dtype == wanted.dtype and found.tobytes() == wanted.tobytes()
+
+
+def test_a_dictionarys_entry() -> None:
+    follows(lambda x: x * TABLE["scale"], lambda: TABLE.update(scale=5.0), lambda: TABLE.update(scale=2.0))
+    deep = TABLE["deep"]["list"]
+    follows(lambda x: x * TABLE["deep"]["list"][1], lambda: deep.__setitem__(1, 9.0), lambda: deep.__setitem__(1, 2.0))
+
+
+def test_an_attribute_of_an_object() -> None:
+    follows(lambda x: x * SETTINGS.scale, lambda: setattr(SETTINGS, "scale", 5.0), lambda: setattr(SETTINGS, "scale", 2.0))
+    inner = SETTINGS.inner.array
+    follows(lambda x: x * SETTINGS.inner.array, lambda: inner.__setitem__(0, 9.0), lambda: inner.__setitem__(0, 3.0))
+
+
+def test_an_attribute_of_a_module() -> None:
+    follows(
+        lambda x: x * MODULE.scale,
+        lambda: setattr(MODULE, "scale", 5.0),
+        lambda: setattr(MODULE, "scale", 2.0),
+    )
+
+
+def test_getattr_by_a_name_that_is_a_string() -> None:
+    follows(
+        lambda x: x * getattr(SETTINGS, "scale"),  # noqa: B009 - what is tested
+        lambda: setattr(SETTINGS, "scale", 5.0),
+        lambda: setattr(SETTINGS, "scale", 2.0),
+    )
+    follows(
+        lambda x: x * vars(SETTINGS)["scale"],
+        lambda: setattr(SETTINGS, "scale", 5.0),
+        lambda: setattr(SETTINGS, "scale", 2.0),
+    )
+
+
+def test_a_captured_array_that_is_changed_in_place() -> None:
+    follows(lambda x: x * ARRAY, lambda: ARRAY.__setitem__(0, 9.0), lambda: ARRAY.__setitem__(0, 1.0))
+    base = np.array([1.0, 2.0, 3.0])
+    view = base[1:]
+    follows(lambda x: x * view, lambda: base.__setitem__(2, 9.0), lambda: base.__setitem__(2, 3.0))
+
+
+def test_a_captured_array_is_an_input_of_every_call() -> None:
+    """It is not burnt into the trace: changing it makes no new one."""
+    table = np.array([1.0, 2.0])
+    net = of_array(lambda x: x * table)
+    for k in range(5):
+        table[0] = float(k)
+        assert net(X)[0] == k
+    assert net.traces() == 1
+
+
+def test_a_captured_array_that_is_replaced_by_one_of_another_shape() -> None:
+    table: Any = np.array([1.0, 2.0])
+
+    def f(x: Any) -> Any:
+        return x * table * len(table)
+
+    net = of_array(f)
+    assert np.array_equal(net(X), f(X))
+    table = np.ones((3, 2), np.float32)
+    assert np.array_equal(net(X), f(X))
+
+
+def test_a_default_argument() -> None:
+    def f(x: Any, table: Any = [1.0, 2.0]) -> Any:  # noqa: B006 - what is tested
+        return x * table[0]
+
+    default = f.__defaults__[0]  # type: ignore[index]  # it has one
+    follows(f, lambda: default.__setitem__(0, 5.0), lambda: default.__setitem__(0, 1.0))
+
+
+class Model:
+    scale = 2.0
+
+    def __init__(self) -> None:
+        self.bias = 1.0
+        self.table = np.array([1.0, 2.0])
+        self.parts = [Part(2.0), Part(3.0)]
+
+    def shift(self, x: Any) -> Any:
+        return x + self.bias
+
+    @property
+    def double(self) -> float:
+        return 2.0 * self.bias
+
+    def net(self, x: Any) -> Any:
+        for part in self.parts:
+            x = part.run(x)
+        return self.shift(x) * self.scale * self.table
+
+
+@dataclasses.dataclass
+class Part:
+    by: float
+
+    def run(self, x: Any) -> Any:
+        return x * self.by
+
+
+def test_attributes_of_self() -> None:
+    model = Model()
+    follows(model.net, lambda: setattr(model, "bias", 9.0), lambda: setattr(model, "bias", 1.0))
+    follows(model.net, lambda: setattr(model.parts[1], "by", 9.0), lambda: setattr(model.parts[1], "by", 3.0))
+    follows(model.net, lambda: model.parts.append(Part(7.0)), lambda: model.parts.pop() and None)
+    follows(model.net, lambda: model.table.__setitem__(0, 9.0), lambda: model.table.__setitem__(0, 1.0))
+    follows(model.net, lambda: setattr(Model, "scale", 9.0), lambda: setattr(Model, "scale", 2.0))
+
+
+def test_a_property_and_an_object_in_a_closure() -> None:
+    model = Model()
+    follows(lambda x: x * model.double, lambda: setattr(model, "bias", 9.0), lambda: setattr(model, "bias", 1.0))
+    follows(lambda x: model.shift(x), lambda: setattr(model, "bias", 9.0), lambda: setattr(model, "bias", 1.0))
+
+
+def test_an_attribute_in_a_slot() -> None:
+    class Slotted:
+        __slots__ = ("scale",)
+
+        def __init__(self) -> None:
+            self.scale = 2.0
+
+    one = Slotted()
+    follows(lambda x: x * one.scale, lambda: setattr(one, "scale", 5.0), lambda: setattr(one, "scale", 2.0))
+
+
+def test_a_function_that_is_replaced() -> None:
+    HELPERS["activation"] = np.sin
+
+    def f(x: Any) -> Any:
+        return HELPERS["activation"](x)
+
+    follows(f, lambda: HELPERS.update(activation=np.cos), lambda: HELPERS.update(activation=np.sin))
+    follows(
+        f,
+        lambda: HELPERS.update(activation=lambda x: x * SCALE),
+        lambda: HELPERS.update(activation=np.sin),
+    )
+
+
+def test_a_function_in_a_table_whose_own_globals_change() -> None:
+    HELPERS["activation"] = helper
+    follows(lambda x: HELPERS["activation"](x), lambda: set_scale(5.0), lambda: set_scale(2.0))
+
+
+def test_a_name_that_is_bound_later() -> None:
+    space: dict[str, Any] = {"np": np}
+    exec("def f(x):\n    return x * LATER if 'LATER' in globals() else x", space)
+    net = of_array(space["f"])
+    assert np.array_equal(net(X), X)
+    space["LATER"] = 3.0
+    assert np.array_equal(net(X), 3.0 * X)
+
+
+def test_an_unchanged_world_is_no_reason_to_trace_again() -> None:
+    model = Model()
+    table = {"a": [1.0, (2.0, "b")], "c": {3.0}}
+
+    def f(x: Any) -> Any:
+        return model.net(x) * SCALE * table["a"][0] + helpers_helper(x) * MODULE.scale  # type: ignore[operator]
+
+    net = of_array(f)
+    for _ in range(5):
+        net(X)
+    assert net.traces() == 1
+    table["other"] = [0.0]
+    del table["other"]
+    net(X)
+    assert net.traces() == 1
+
+
+def test_going_back_to_an_earlier_state_finds_the_earlier_trace() -> None:
+    flag = True
+
+    def f(x: Any) -> Any:
+        return np.sin(x) if flag else np.cos(x)
+
+    net = of_array(f)
+    for k in range(10):
+        flag = k % 2 == 0
+        assert np.array_equal(net(X), f(X))
+    assert net.traces() == 2
+
+
+def test_a_captured_weight_is_a_weight_not_a_constant() -> None:
+    w = Weight(2.0)
+    net = of_array(lambda x: x * w)
+    net.train(X, optimizer=SGD(0.1))
+    assert w.value == pytest.approx(2.0 - 0.3) and np.allclose(net(X), w.value * X)
+    assert net.traces() == 1
+
+
+def test_a_list_of_layers_is_watched_by_its_members() -> None:
+    layers: list[Any] = [s.Sin()]
+
+    def f(x: Any) -> Any:
+        for layer in layers:
+            x = layer(x)
+        return x
+
+    net = of_array(f)
+    assert np.array_equal(net(X), np.sin(X))
+    layers.append(s.Exp())
+    assert np.array_equal(net(X), np.exp(np.sin(X)))
+
+
+def test_train_and_forward_see_changes_too() -> None:
+    w = Weight(1.0)
+    scale = 2.0
+    net = of_array(lambda x: np.sum(x * w * scale))
+    for scale in (2.0, 2.0, 5.0, 2.0):
+        assert net.train(X, optimizer=SGD(0.0)) == 3.0 * scale and w.delta == 3.0 * scale
+        with net.forward(s.Literal(X)) as tape:
+            assert tape.value == 3.0 * scale

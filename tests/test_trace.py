@@ -1,0 +1,610 @@
+"""Is a body traced once for all inputs that it cannot tell apart, and never with a stale answer?"""
+
+import copy
+import itertools
+import math
+import pickle
+import random
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import symbolic as s
+from symbolic import SGD, ShapeError, Symbolic, SymbolicWarning, TraceError, Weight, symbolic
+
+Vector = Annotated[np.ndarray, Symbolic]
+
+
+def of_array(function: Callable[..., Any], inputs: int = 1) -> Any:
+    """The function as a layer of arrays."""
+    return symbolic(function, *[np.ndarray] * inputs)
+
+
+def zeros(*shape: int, dtype: Any = float) -> Any:
+    return np.zeros(shape, dtype)
+
+
+INPUTS = [
+    zeros(3),
+    zeros(5),
+    zeros(2, 3),
+    zeros(3, 3),
+    zeros(),
+    zeros(3, dtype=np.float32),
+    zeros(2, 3, dtype=np.float32),
+    zeros(0, 3),
+]
+
+
+def count(function: Callable[..., Any], inputs: list[Any]) -> int:
+    net = of_array(function)
+    for x in [*inputs, *inputs]:
+        assert np.array_equal(net.predict(x), function(x))
+    return int(net.traces())
+
+
+def by_rank(x: Any) -> Any:
+    return x * x.ndim
+
+
+def by_length(x: Any) -> Any:
+    total = x[0]
+    for t in range(1, x.shape[0]):
+        total = total * 2.0 + x[t]
+    return total
+
+
+ROWS: list[tuple[str, Callable[[Any], Any], list[Any], int]] = [
+    ("asks nothing", lambda x: np.exp(x) + 1.0, INPUTS, 1),
+    ("sums, means, axes", lambda x: np.sum(x) + np.mean(x, axis=None) + np.max(x, initial=0.0), INPUTS[:4], 1),
+    ("rank", by_rank, INPUTS, 3),
+    ("length", by_length, INPUTS[:4], 3),
+    ("len()", lambda x: x * len(x), [zeros(3), zeros(3, 2), zeros(4)], 3),
+    ("one size of several", lambda x: x * x.shape[1], [zeros(2, 3), zeros(5, 3), zeros(2, 4), zeros(7, 4)], 2),
+    ("last size", lambda x: x * x.shape[-1], [zeros(2, 3), zeros(5, 3), zeros(2, 4)], 2),
+    ("size", lambda x: x * x.size, [zeros(2, 3), zeros(2, 3, dtype=np.float32), zeros(3, 3)], 2),
+    ("dtype", lambda x: x.astype(x.dtype) * (2.0 if x.dtype == np.float32 else 3.0), INPUTS[:6], 2),
+    ("whole shape", lambda x: x * sum(x.shape), [zeros(2, 3), zeros(3, 2), zeros(2, 3)], 2),
+    ("size of a result", lambda x: x * np.sum(x, axis=0).shape[0], [zeros(2, 3), zeros(5, 3), zeros(2, 4)], 2),
+    ("a comparison of sizes", lambda x: x if x.shape[0] > 4 else -x, [zeros(3), zeros(5), zeros(6)], 3),
+]
+
+
+@pytest.mark.parametrize(("function", "inputs", "traces"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+def test_a_trace_knows_only_what_it_needs(function: Any, inputs: list[Any], traces: int) -> None:
+    assert count(function, inputs) == traces
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=8))
+def test_a_loop_over_the_length_is_traced_once_per_length(lengths: list[int]) -> None:
+    net = of_array(by_length)
+    for n in lengths:
+        x = np.arange(1.0, n + 1.0)
+        assert net.predict(x) == by_length(x)
+    assert net.traces() == len(set(lengths))
+
+
+def test_the_shape_of_a_traced_value_reads_as_a_tuple() -> None:
+    found: list[Any] = []
+
+    def body(x: Any) -> Any:
+        shape = x.shape
+        found.append((tuple(shape), len(shape), shape[0], shape[-1], shape[1:], shape == (2, 3), shape + (4,), (1,) + shape))
+        found.append((np.zeros(shape).shape, x.reshape(shape[::-1]).shape == (3, 2), hash(shape) == hash((2, 3)), x.size))
+        return x
+
+    of_array(body).predict(zeros(2, 3))
+    assert found[0] == ((2, 3), 2, 2, 3, (3,), True, (2, 3, 4), (1, 2, 3))
+    assert found[1] == ((2, 3), True, True, 6)
+
+
+def test_unpacking_iterating_and_enumerating() -> None:
+    def f(x: Any) -> Any:
+        n, m = x.shape
+        first, *rest = x
+        total = first * n * m
+        for k, row in enumerate(rest):
+            total = total + k * row
+        for row, other in zip(x, reversed(list(x)), strict=True):
+            total = total + row * other
+        return total
+
+    x = np.random.default_rng(0).normal(size=(3, 2))
+    assert np.allclose(of_array(f).predict(x), f(x))
+    with pytest.raises(TypeError, match="0-d"):
+        of_array(lambda x: sum(x)).predict(zeros())
+    with pytest.raises(TypeError, match="unsized"):
+        of_array(lambda x: x * len(x)).predict(zeros())
+
+
+def test_traces_are_kept_in_a_bounded_number() -> None:
+    net = of_array(by_length)
+    for n in range(1, 200):
+        net.predict(np.ones(n))
+    assert 10 <= net.traces() <= 100
+    assert net.predict(np.ones(1)) == 1.0 and net.predict(np.ones(150)) == by_length(np.ones(150))
+
+
+# --------------------------------------------------------------------------- weights
+
+
+def test_a_second_trace_finds_the_same_weights() -> None:
+    def body(x: Any) -> Any:
+        for _ in range(2):
+            x = x * Weight(s.normal(1)) + Weight(0.5)
+        return x * len(x)
+
+    net = of_array(body)
+    first = net.predict(np.ones(3))
+    weights = list(net.weights().values())
+    assert len(weights) == 4
+    net.train(np.ones(4), optimizer=SGD(0.01))
+    assert [id(w) for w in net.weights().values()] == [id(w) for w in weights] and net.traces() == 2
+    assert not np.array_equal(net.predict(np.ones(3)), first)
+    assert np.array_equal(net.predict(np.ones(3))[0] / 3, net.predict(np.ones(5))[0] / 5)
+
+
+def test_weights_are_found_by_the_chain_of_call_sites() -> None:
+    def layer(x: Any) -> Any:
+        return x * Weight(1.0)
+
+    def body(x: Any) -> Any:
+        a = layer(x)
+        b = layer(x)
+        for _ in range(x.shape[0]):
+            b = layer(b)
+        return a + 10.0 * b
+
+    net = of_array(body)
+    net.predict(np.ones(2))
+    assert len(net.weights()) == 4
+    net.predict(np.ones(3))
+    assert len(net.weights()) == 5
+    net.predict(np.ones(2))
+    assert len(net.weights()) == 5
+
+
+def test_two_weights_on_one_line_are_two() -> None:
+    net = of_array(lambda x: x * Weight(2.0) + Weight(3.0) * Weight(4.0))
+    assert net.predict(np.ones(1))[0] == 14.0
+    assert sorted(w.value for w in net.weights().values()) == [2.0, 3.0, 4.0]
+
+
+def test_initial_values_come_from_the_layers_own_generator() -> None:
+    def body(x: Any) -> Any:
+        return x @ Weight(s.normal(3, 2)) * x.shape[0]
+
+    def draws(net: Any) -> Any:
+        net.predict(np.ones((1, 3)))
+        return next(iter(net.weights().values())).value
+
+    net = of_array(body)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # not taken for a body that differs from run to run
+        first = draws(net)
+        net.predict(np.ones((2, 3)))
+    assert np.array_equal(draws(net), first)
+    assert not np.array_equal(draws(of_array(body)), first)  # each layer has its own
+    s.seed(7)
+    one = draws(of_array(body))
+    s.seed(7)
+    assert np.array_equal(draws(of_array(body)), one)
+
+
+def test_a_weight_of_another_shape_at_the_same_place_names_both_lines() -> None:
+    @symbolic
+    def net(x: Vector) -> Vector:
+        y: np.ndarray = x * Weight(np.ones(x.shape[0]))
+        return y
+
+    line = sys._getframe().f_lineno - 3
+    net.predict(np.ones(3))
+    before = [w.value for w in net.weights().values()]
+    with pytest.raises(ShapeError) as caught:
+        net.predict(np.ones(4))
+    text = str(caught.value)
+    assert text.count(f"test_trace.py:{line}") == 2 and "[4]" in text and "[3]" in text and ";" in text
+    assert net.predict(np.ones(3)).shape == (3,) and np.array_equal(before[0], np.ones(3))
+
+
+# --------------------------------------------------------------------------- bodies that differ from run to run
+
+
+GENERATOR = np.random.default_rng(0)
+COUNTER = itertools.count(1)
+IMPURE: list[tuple[str, Callable[[], float]]] = [
+    ("np.random", lambda: float(np.random.rand())),  # noqa: NPY002 - what is tested
+    ("clock", time.perf_counter),
+    ("a generator", lambda: float(GENERATOR.normal())),
+    ("random", random.random),
+    ("an iterator", lambda: float(next(COUNTER))),
+]
+
+
+@pytest.mark.parametrize("draw", [row[1] for row in IMPURE], ids=[row[0] for row in IMPURE])
+def test_an_impure_body_is_traced_anew_and_that_is_said_once(draw: Callable[[], float]) -> None:
+    net = of_array(lambda x: x * 0.0 + draw())
+    with pytest.warns(SymbolicWarning, match=r"differs from run to run.*test_trace\.py:\d+.*traced anew") as caught:
+        values = [float(net.predict(np.zeros(1))[0]) for _ in range(5)]
+    assert len(set(values)) == 5
+    assert len([one for one in caught if issubclass(one.category, SymbolicWarning)]) == 1
+    assert net.traces() <= 1
+
+
+def test_noise_in_training_is_drawn_at_each_step() -> None:
+    generator = np.random.default_rng(0)
+    w = Weight(1.0)
+    net = of_array(lambda x: np.sum(x * w * generator.normal()))
+    deltas = []
+    with pytest.warns(SymbolicWarning, match="run to run"):
+        for _ in range(4):
+            net.train(np.ones(2), optimizer=SGD(0.0))
+            deltas.append(w.delta)
+    assert len(set(deltas)) == 4
+
+
+def test_a_generator_that_is_not_drawn_from_twice_alike_is_no_reason_to_warn() -> None:
+    net = of_array(lambda x: x * float(np.random.default_rng(3).normal()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        first = net.predict(np.ones(1))
+        assert np.array_equal(net.predict(np.ones(1)), first) and net.traces() == 1
+
+
+# --------------------------------------------------------------------------- assignment
+
+
+def assign_entry(x: Any) -> Any:
+    y = np.sin(x)
+    y[0] = 2.0 * y[1]
+    return y * y
+
+
+def assign_slice(x: Any) -> Any:
+    y = x * 1.0
+    y[1:] += y[:-1]
+    return np.sum(y**2)
+
+
+def in_place(x: Any) -> Any:
+    y = x + 1.0
+    z = y
+    y *= x
+    y -= 2.0
+    return z * 3.0  # the same array as y
+
+
+def rebound(x: Any) -> Any:
+    y = x + 1.0
+    z = y
+    y = y * 2.0
+    return z + y
+
+
+def through_a_view(x: Any) -> Any:
+    y = x * 2.0
+    view = y[1:]
+    view[0] = x[0] * 10.0
+    view *= 3.0
+    return y
+
+
+def view_sees_its_base(x: Any) -> Any:
+    y = x * 2.0
+    view = y[::-1]
+    y[0] = x[1]
+    return view * 1.0
+
+
+def through_a_reshape(x: Any) -> Any:
+    y = x * 2.0
+    z = y.reshape(2, 2)
+    z[0, 1] = x[3]
+    z[:, 0] = 0.0
+    return y
+
+
+def through_a_transpose(x: Any) -> Any:
+    y = x.reshape(2, 2) * 1.0
+    y.T[0] = x[2:]
+    return y
+
+
+def a_copy_is_no_view(x: Any) -> Any:
+    y = x * 2.0
+    z = y.copy()
+    z[0] = 7.0
+    w = y[[0, 1]]
+    w[0] = 9.0
+    return y + z
+
+
+def masked(x: Any) -> Any:
+    y = x * 1.0
+    y[x > 0.5] = 0.0
+    return y
+
+
+def by_helper(x: Any) -> Any:
+    def fill(target: Any) -> None:
+        target[1] = -1.0
+
+    y = x * 1.0
+    fill(y)
+    return y
+
+
+def used_before_and_after(x: Any) -> Any:
+    y = x * 1.0
+    before = np.sum(y)
+    y[0] = 5.0
+    return before * np.sum(y)
+
+
+def in_a_loop(x: Any) -> Any:
+    y = x * 0.0
+    y[0] = x[0]
+    for t in range(1, 4):
+        y[t] = np.tanh(y[t - 1] + x[t])
+    return y
+
+
+def with_out(x: Any) -> Any:
+    y = x * 1.0
+    np.add(x, 1.0, out=y)
+    return y
+
+
+ASSIGNMENTS = [
+    assign_entry,
+    assign_slice,
+    in_place,
+    rebound,
+    through_a_view,
+    view_sees_its_base,
+    through_a_reshape,
+    through_a_transpose,
+    a_copy_is_no_view,
+    masked,
+    by_helper,
+    used_before_and_after,
+    in_a_loop,
+    with_out,
+]
+
+
+@pytest.mark.parametrize("function", ASSIGNMENTS, ids=lambda one: one.__name__)
+def test_assignment_to_a_traced_array_is_numpys(function: Callable[..., Any]) -> None:
+    x = np.array([0.3, -0.7, 0.9, 0.2])
+    net = of_array(function)
+    for _ in range(4):
+        assert np.allclose(net.predict(x), function(x), rtol=1e-13)
+    assert np.array_equal(x, [0.3, -0.7, 0.9, 0.2])
+    gradient = s.grad(lambda v: np.sum(function(v) * np.arange(1.0, 5.0)[: np.size(function(x))]))(x)
+    weights = np.arange(1.0, 5.0)[: np.size(function(x))]
+    for k in range(4):
+        step = np.zeros(4)
+        step[k] = 1e-6
+        slope = np.sum((function(x + step) - function(x - step)) * weights) / 2e-6
+        assert gradient[k] == pytest.approx(slope, abs=1e-8)
+
+
+def test_assigning_to_an_input_does_not_reach_the_callers_array() -> None:
+    def f(x: Any) -> Any:
+        x[0] = 7.0
+        x *= 2.0
+        return x
+
+    x = np.ones(3)
+    assert np.array_equal(of_array(f).predict(x), [14.0, 2.0, 2.0]) and np.array_equal(x, np.ones(3))
+
+
+def test_in_place_rules_are_numpys() -> None:
+    def grow(x: Any) -> Any:
+        y = x[0] * 1.0
+        y += x
+        return y
+
+    def cast(x: Any) -> Any:
+        y = x.astype(int)
+        y += x
+        return y
+
+    def narrow(x: Any) -> Any:
+        y = x.astype(np.float32)
+        y += x
+        return y
+
+    x = np.ones((2, 3))
+    with pytest.raises(ShapeError, match=r"in-place.*\(3,\).*\(2, 3\).*;"):
+        of_array(grow).predict(x)
+    with pytest.raises(TypeError, match=r"cast.*float64.*int64.*;"):
+        of_array(cast).predict(x)
+    assert of_array(narrow).predict(x).dtype == np.float32
+
+
+def test_assignment_into_a_numpy_array_is_refused() -> None:
+    def f(x: Any) -> Any:
+        y = np.zeros(3)
+        y[0] = x[0]
+        return y
+
+    def g(x: Any) -> Any:
+        y = np.zeros(3)
+        y += x
+        return y
+
+    with pytest.raises(TraceError, match=r"item assignment.*test_trace\.py:\d+.*;.*np\.stack"):
+        of_array(f).predict(np.ones(3))
+    with pytest.raises(TraceError, match=r"in-place|out=.*test_trace\.py:\d+.*;"):
+        of_array(g).predict(np.ones(3))
+
+
+def test_assignment_to_a_weight_or_outside_a_trace_is_refused() -> None:
+    w = Weight(np.ones(3))
+
+    def f(x: Any) -> Any:
+        w[0] = 2.0
+        return x * w
+
+    with pytest.raises(TraceError, match=r"Weight.*test_trace\.py:\d+.*;"):
+        of_array(f).predict(np.ones(3))
+    layer: Any = s.Exp()
+    with pytest.raises(TraceError, match=r"item assignment.*;"):
+        layer[0] = 1.0
+    with pytest.raises(TraceError, match=r"in-place.*;"):
+        layer += 1.0
+    assert np.array_equal(w.value, np.ones(3))
+
+
+# --------------------------------------------------------------------------- what would strip the gradient
+
+
+CONVERSIONS: list[tuple[str, Callable[[Any], Any], str]] = [
+    ("np.array", lambda x: np.array([x[0], x[1]]), "np.array"),
+    ("np.asarray", lambda x: np.asarray(x), "np.asarray"),
+    ("np.asarray of a list", lambda x: np.asarray([x, x]), "np.asarray"),
+    ("np.float64", lambda x: np.float64(x[0]), "number"),
+    ("float", lambda x: float(x[0]) * x, "float"),
+    ("int", lambda x: int(x[0]) * x, "int"),
+    ("complex", lambda x: complex(x[0]) * x, "complex"),
+    ("bool", lambda x: x if x[0] else -x, "bool|truth|condition"),
+    ("if", lambda x: x if x[0] > 0 else -x, "bool|truth|condition"),
+    ("while", lambda x: next(iter([x])) if not np.all(x < 3) else x, "bool|truth|condition"),
+    ("min", lambda x: min(x[0], x[1]), "bool|truth|condition"),
+    ("sorted", lambda x: sorted([x[0], x[1]])[0], "bool|truth|condition"),
+    ("item", lambda x: x[0].item() * x, "item"),
+    ("tolist", lambda x: x.tolist(), "tolist"),
+    ("math.exp", lambda x: math.exp(x[0]) * x, "float"),
+    ("round", lambda x: np.ones(3)[x[0]], "index|__index__"),
+    ("pickle", lambda x: pickle.dumps(x), "pickle"),
+    ("format", lambda x: x * len(f"{x[0]:.3f}"), "format|float"),
+    ("range", lambda x: x * len(range(x[0])), "index"),
+    ("np.save", lambda x: np.asanyarray(x) * 2.0, "np.a|number"),
+]
+
+
+@pytest.mark.parametrize(("function", "named"), [row[1:] for row in CONVERSIONS], ids=[row[0] for row in CONVERSIONS])
+def test_a_traced_value_never_turns_silently_into_numbers(function: Callable[..., Any], named: str) -> None:
+    with pytest.raises(TypeError, match=rf"(?s)({named}).*test_trace\.py:\d+.*; ?.+") as caught:
+        of_array(function).predict(np.array([0.25, 0.5, 0.75]))
+    assert isinstance(caught.value, TraceError)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, np.copy, lambda x: x.copy()])
+def test_copying_keeps_the_gradient(copied: Callable[[Any], Any]) -> None:
+    def f(x: Any) -> Any:
+        y = copied(x)
+        y *= 2.0
+        return np.sum(x * y)
+
+    x = np.array([1.0, 3.0])
+    assert np.array_equal(s.grad(f)(x), 4.0 * x)
+
+
+def test_a_condition_on_a_constant_is_plain_python() -> None:
+    def f(x: Any) -> Any:
+        scale = np.sum(s.Literal(np.ones(3)))
+        return x if scale > 2.0 else -x
+
+    assert of_array(f).predict(np.ones(1))[0] == 1.0
+
+
+def test_a_condition_names_the_value_the_line_and_the_remedy() -> None:
+    def f(x: Any) -> Any:
+        loss = np.sum(x)
+        if loss > 0:
+            return loss
+        return -loss
+
+    line = f.__code__.co_firstlineno + 2
+    with pytest.raises(TraceError) as caught:
+        of_array(f).predict(np.ones(2))
+    text = str(caught.value)
+    assert "Greater(Sum(Identity()), Literal(0))" in text
+    assert f"test_trace.py:{line}" in text and "np.where" in text
+
+
+# --------------------------------------------------------------------------- errors of the body
+
+
+class Mine(Exception):
+    """An error of the user's own."""
+
+    def __init__(self, code: int, *, hint: str) -> None:
+        super().__init__(code)
+        self.hint = hint
+
+
+def test_an_exception_of_the_body_passes_through_unchanged() -> None:
+    error = Mine(3, hint="x")
+
+    def f(x: Any) -> Any:
+        if x.shape[0] == 3:
+            raise error
+        return x
+
+    net = of_array(f)
+    for act in (net.predict, net, lambda x: net.forward(s.Literal(x)), s.grad(f)):
+        with pytest.raises(Mine) as caught:
+            act(np.ones(3))
+        assert caught.value is error and caught.value.__cause__ is None
+    assert np.array_equal(net.predict(np.ones(2)), np.ones(2))  # and nothing is left of it
+
+
+@pytest.mark.parametrize("error", [KeyError("a"), ZeroDivisionError("b"), StopIteration(), AssertionError("c"), IndexError("d")])
+def test_pythons_own_errors_pass_too(error: Exception) -> None:
+    def f(x: Any) -> Any:
+        raise error
+
+    with pytest.raises(type(error)) as caught:
+        of_array(f).predict(np.ones(3))
+    assert caught.value is error
+
+
+def test_an_error_that_the_body_catches_is_no_error() -> None:
+    def f(x: Any) -> Any:
+        try:
+            return x @ np.ones((7, 7))
+        except ValueError:
+            return x * 2.0
+
+    x = np.ones(3)
+    assert np.array_equal(of_array(f).predict(x), f(x))
+
+
+# --------------------------------------------------------------------------- trees without data
+
+
+def test_a_tree_is_printed_without_an_input() -> None:
+    assert str(of_array(lambda x: np.sum(np.exp(x), axis=0))) == "Sum(Exp(Identity()), axis=0)"
+    sized = symbolic(lambda x: x * x.shape[1], Annotated[np.ndarray, Symbolic["batch", 784]])
+    assert str(sized) == "Times(Identity(), Literal(784))"
+    scalar = symbolic(lambda x: x * x.ndim, float)
+    assert str(scalar) == "Times(Identity(), Literal(0))"
+
+
+def test_a_fact_that_cannot_be_had_names_variable_line_and_remedy() -> None:
+    def f(x: Any) -> Any:
+        return x * x.shape[0]
+
+    with pytest.raises(TraceError, match=rf"\.shape of .*test_trace\.py:{f.__code__.co_firstlineno + 1}.*;.*Symbolic\["):
+        str(of_array(f))
+    with pytest.raises(TraceError, match=r"\.ndim of .*;"):
+        str(of_array(lambda x: x * x.ndim))
+    net = of_array(f)
+    net.predict(np.ones(3))
+    assert str(net) == "Times(Identity(), Literal(3))"  # the last trace is shown
+
+
+def test_asking_outside_a_trace_is_refused() -> None:
+    for ask in (lambda x: x.shape, lambda x: x.ndim, lambda x: x.dtype, lambda x: x.size, len, list):
+        with pytest.raises(TraceError, match=r"not known without an input.*test_trace\.py:\d+.*;"):
+            ask(s.Exp())
