@@ -9,10 +9,12 @@ import dis
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
 
 from symbolic.errors import Where
 
@@ -49,6 +51,7 @@ class _Here(threading.local):
     prefix: str = ""  # of the next layer that is entered: its number or name in a container
     origin: Where | None = None
     optimizers: tuple[Any, ...] = ()
+    floating: Mapping[str, Any] | None = None  # NumPy's floating-point settings when the trace began
 
 
 here = _Here()
@@ -69,9 +72,13 @@ def source() -> Where:
     if here.origin is not None:
         return here.origin
     frame = user_frame(sys._getframe(1))
+    floating = None
+    if here.floating is not None:
+        now = np.geterr()
+        floating = now if now != here.floating else None
     if frame is None:
-        return here.path, "", 0
-    return here.path, frame.f_code.co_filename, frame.f_lineno
+        return Where(here.path, "", 0, floating)
+    return Where(here.path, frame.f_code.co_filename, frame.f_lineno, floating)
 
 
 def assigning() -> bool:
@@ -96,6 +103,6 @@ def scope(name: str, origin: Where | None = None) -> Iterator[None]:
     """Enter a layer: its name joins the path; with `origin`, its line stands for all lines within."""
     name = here.prefix + name
     path = f"{here.path}/{name}" if here.path else name
-    line = (path, origin[1], origin[2]) if origin is not None else None
+    line = origin._replace(path=path) if origin is not None else None
     with inside(path=path, prefix="", origin=line):
         yield

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 __all__ = [
     "DtypeError",
@@ -19,8 +20,14 @@ __all__ = [
     "warn",
 ]
 
-Where = tuple[str, str, int]
-"""Path of the layer, file and line."""
+
+class Where(NamedTuple):
+    """Where a layer was made."""
+
+    path: str = ""  # of the layers around it
+    file: str = ""
+    line: int = 0
+    floating: Mapping[str, Any] | None = None  # the settings of a `with np.errstate(…)` around it, in a traced body
 
 
 class SymbolicError(Exception):
@@ -88,7 +95,7 @@ def _rebuild(kind: type[SymbolicError], seen: str, where: str, remedy: str) -> S
 
 
 def _place(where: Where) -> str:
-    path, file, line = where
+    path, file, line = where[:3]
     source = f"{file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{line}" if file else ""
     return f"{path} ({source})" if path and source else path or source
 

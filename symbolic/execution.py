@@ -12,7 +12,7 @@ import numpy as np
 from symbolic.backends.numpy import Compiled, compiled
 from symbolic.context import inside
 from symbolic.differentiate import gradients, ones_like
-from symbolic.errors import LayerError, NonFiniteError, located
+from symbolic.errors import LayerError, NonFiniteError, Where, located
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Identity, Weight
@@ -85,7 +85,7 @@ class Executable:
             except LayerError:
                 pass
         if not found:
-            return located(NonFiniteError(f"{what}: an input or a weight is not finite"), ("", "", 0))
+            return located(NonFiniteError(f"{what}: an input or a weight is not finite"), Where())
         name = type(found[0].node).__name__
         seen = f"{what}: the first value that is not finite came from {name}"
         return located(NonFiniteError(seen), found[0].node._origin)

@@ -12,7 +12,7 @@ import numpy as np
 
 from symbolic.context import here, scope, source
 from symbolic.dims import Names
-from symbolic.errors import DtypeError, ShapeError, SymbolicError, _place, located
+from symbolic.errors import DtypeError, ShapeError, SymbolicError, Where, _place, located
 from symbolic.hints import Hint, check, convert, declared_spec, is_symbolic, read, signature_hints
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer
@@ -170,7 +170,7 @@ class SymbolicFunction(Layer[Any, Any]):
                 if output is not None and self.plan.returns is not None:
                     check(self.plan.returns, facts.spec(output), bound, "the returned value")
             except (ShapeError, DtypeError) as error:
-                raise located(error, (where, self.plan.file, self.plan.line)) from error
+                raise located(error, Where(where, self.plan.file, self.plan.line)) from error
 
         holds(tracing.facts)
         if output is not None:
@@ -300,7 +300,7 @@ class Applied(Operation):
 
 def _place_name(weight: Weight[Any, Any], title: str) -> str:
     """`dense/w`: the layers between the network and the weight, and the name that it is given on its line."""
-    path, file, line = weight._origin
+    path, file, line = weight._origin[:3]
     inner = [part for part in path.split("/") if part]
     if inner and inner[0] == title:
         inner = inner[1:]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,10 +139,25 @@ def _instruction(node: Operation, slots: dict[AnyLayer, int], facts: Inference, 
         kernel, takes_out = node.kernel(specs, out)
         if primal and isinstance(node, Chain):  # a gradient within the function: nobody looks whether it is finite
             kernel, takes_out = Chain.careful, False
+        if primal and node._origin.floating is not None:
+            kernel = _Within(kernel, node._origin.floating)
     except Exception as error:
         raise located(error, node._origin, ", ".join(map(describe, specs))) from error
     sources = tuple([slots[one] for one in node.operands])
     return Instruction(node, kernel, takes_out, sources, slots[node], out, (*sources, -1) if takes_out else sources)
+
+
+class _Within:
+    """A kernel under the floating-point settings that the function's body had chosen for it."""
+
+    __slots__ = ("kernel", "settings")
+
+    def __init__(self, kernel: Kernel, settings: Mapping[str, Any]) -> None:
+        self.kernel, self.settings = kernel, settings
+
+    def __call__(self, *values: Any) -> Any:
+        with np.errstate(**self.settings):
+            return self.kernel(*values)
 
 
 def _aliases(program: Program) -> list[int]:

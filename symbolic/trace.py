@@ -317,7 +317,7 @@ def trace(apply: Callable[[], Any], leaves: Sequence[AnyLayer], facts: Inference
 
 def _run(apply: Callable[[], Any], leaves: Sequence[AnyLayer], facts: Inference) -> Tracing:
     tracing = Tracing(leaves, facts)
-    with inside(trace=tracing, facts=tracing, origin=None, path=""):
+    with inside(trace=tracing, facts=tracing, origin=None, path="", floating=np.geterr()):
         tracing.output = as_output(apply())
     return tracing
 

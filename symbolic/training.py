@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symbolic.context import here, inside
-from symbolic.errors import SymbolicError, warn
+from symbolic.errors import SymbolicError, Where, warn
 from symbolic.execution import Executable, Specialization, Timed, finite, shaped
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Weight, like
@@ -77,7 +77,7 @@ class Step:
         self.leaves: list[AnyLayer] = [*on.inputs, *weights]
         self.new: dict[int, AnyLayer] = {}
         self.states: list[AnyLayer] = []
-        with inside(facts=on.facts, trace=None, origin=("optimizer", "", 0)):
+        with inside(facts=on.facts, trace=None, origin=Where("optimizer")):
             for optimizer, numbers in groups:
                 if optimizer is not None:
                     self._formula(optimizer, numbers)

@@ -44,12 +44,13 @@ class Draw:
         self.rng = np.random.default_rng(data.draw(st.integers(0, 2**16), label="seed"))
         self.pool = self.rng.permutation(128)
         self.used = 0
+        self.least = 0
 
     def pick(self, options: Sequence[Any]) -> Any:
         return self.data.draw(st.sampled_from(options))
 
     def shape(self, least: int = 0, most: int = 4) -> Shape:
-        return self.data.draw(shapes(0 if self.loose else least, most), label="shape")
+        return self.data.draw(shapes(0 if self.loose else max(least, self.least), most), label="shape")
 
     def broadcasting(self, count: int, least: int = 0) -> list[Shape]:
         """Shapes that broadcast together: some axes of one are 1, some leading ones are missing."""
@@ -343,7 +344,6 @@ BY_FUNCTION: dict[Any, Maker] = {
     np.divmod: _divided,
     np.broadcast_arrays: elementwise(3),
     np.pad: ranked(0, 3),
-    np.shape: ranked(1),
     np.diag: ranked(1, 2),
     np.diagonal: ranked(2),
     np.transpose: ranked(0, 3),
@@ -352,7 +352,7 @@ BY_FUNCTION: dict[Any, Maker] = {
 
 PARAMETERS: dict[Any, list[dict[str, Any]]] = {
     np.broadcast_to: [{"shape": (2, 3)}, {"shape": (3, 2, 1)}],
-    np.round: [{}, {"decimals": 1}],
+    np.round: [{}, {"decimals": -1}],
     np.repeat: [{}, {"axis": None}],
     np.pad: [{"pad_width": ((0, 0), (1, 2))}],
     np.diff: [{}, {"n": 2, "axis": 0}],

@@ -15,7 +15,7 @@ X = np.array([1.0, 2.0])
 
 
 def of_array(function: Callable[..., Any]) -> Any:
-    return symbolic(function, np.ndarray)
+    return symbolic(function, np.ndarray, returns=np.ndarray)
 
 
 SCALE = 2.0

@@ -1,8 +1,10 @@
 """Does a decorated plain function become the network that its hints say?"""
 
+import copy
 import functools
 import sys
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -14,6 +16,7 @@ from symbolic import SGD, DtypeError, Identity, Layer, Literal, ShapeError, Symb
 Vector = Annotated[np.ndarray, Symbolic]
 Scalar = Annotated[float, Symbolic]
 X = np.array([0.0, 1.0, 2.0])
+RUNS: ContextVar[int] = ContextVar("runs", default=0)  # a list in a closure would be watched, as it should be
 
 
 @symbolic
@@ -54,19 +57,20 @@ def test_the_example_of_the_original() -> None:
 
 
 def test_nothing_is_computed_while_it_is_decorated() -> None:
-    ran: list[Any] = []
+    RUNS.set(0)
 
     def body(x: Vector) -> Vector:
-        ran.append(x)
+        assert isinstance(x, Layer)
+        RUNS.set(RUNS.get() + 1)
         return x
 
     f = symbolic(body)
-    assert ran == []
+    assert RUNS.get() == 0
     f.predict(X)
-    count = len(ran)
-    assert count > 0 and all(isinstance(one, Layer) for one in ran)
+    count = RUNS.get()
+    assert count > 0
     f.predict(X + 1.0)
-    assert len(ran) == count
+    assert RUNS.get() == count
 
 
 def test_several_inputs_make_one_tuple() -> None:
@@ -96,7 +100,6 @@ def test_names_and_docstring_stay() -> None:
 
 def test_hyperparameters_build_a_layer_with_fresh_weights() -> None:
     first, second = dense(inputs=4, outputs=2), dense(inputs=4, outputs=2)
-    assert [w.value.shape for w in first.weights().values()] == []or True
     x = np.ones((3, 4))
     assert first.predict(x).shape == (3, 2)
     assert not np.array_equal(first.predict(x), second.predict(x))
@@ -240,7 +243,7 @@ def test_inputs_by_position_by_name_and_by_default() -> None:
         line(1.0, speed=2.0)
     with pytest.raises(TypeError, match=r"line.* x\b.*;.*line\("):
         line(slope=1.0)
-    with pytest.raises(TypeError, match=r"line takes 3 inputs.*not 2;|line takes 3 inputs.*not 2, in.*;"):
+    with pytest.raises(TypeError, match=r"line takes 3 .*not 2, in .*;"):
         line.predict(1.0, 2.0)
 
 
@@ -257,11 +260,11 @@ def test_in_a_symbolic_body_a_plain_helper_takes_layers() -> None:
 
 
 def test_a_symbolic_function_within_another_runs_once_per_call() -> None:
-    calls: list[int] = []
+    RUNS.set(0)
 
     @symbolic
     def inner(x: Vector) -> Vector:
-        calls.append(1)
+        RUNS.set(RUNS.get() + 1)
         return np.sin(x)
 
     @symbolic
@@ -270,9 +273,9 @@ def test_a_symbolic_function_within_another_runs_once_per_call() -> None:
         return y
 
     outer(X)
-    before = len(calls)
+    before = RUNS.get()
     outer(X)
-    assert len(calls) == before and before % 2 == 0
+    assert RUNS.get() == before and before % 2 == 0
 
 
 # --------------------------------------------------------------------------- what comes out
@@ -324,7 +327,6 @@ def test_a_tuple_may_be_returned() -> None:
         tape.backward((1.0, np.ones(3)))
     pair = symbolic(lambda x: (x, x * 2.0), float, returns=tuple[float, float])
     assert pair(1.5) == (1.5, 3.0)
-    assert str(pair(Identity())) if isinstance(pair(Identity()), Layer) else True
 
 
 def test_a_tuple_of_a_function_can_be_unpacked_in_another() -> None:
@@ -414,7 +416,8 @@ def test_a_method_has_weights_per_instance() -> None:
     assert np.array_equal(one.net(X), 2.0 * X) and np.array_equal(other.net(X), 3.0 * X)
     one.net.train(X, optimizer=SGD(0.1))
     assert np.allclose(one.net(X), 2.0 * (1.0 - 0.1 * 6.0) * X) and np.array_equal(other.net(X), 3.0 * X)
-    assert one.net is one.net and list(one.net.weights().values()) != list(other.net.weights().values())
+    (mine,), (theirs,) = one.net.weights().values(), other.net.weights().values()
+    assert one.net is one.net and mine is not theirs
     one.scale = 10.0
     assert np.allclose(one.net(X), 10.0 * (1.0 - 0.1 * 6.0) * X)
     assert np.array_equal(one.dense(size=3)(X), 10.0 * X)
@@ -457,14 +460,13 @@ def test_static_and_class_methods() -> None:
         assert np.array_equal(owner.made(X), 4.0 * X)  # type: ignore[attr-defined]
 
 
-def test_copied_or_deleted_instances_do_not_share_weights() -> None:
-    import copy
-
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_the_method_of_a_copied_instance_reads_the_copy(copied: Callable[[Any], Any]) -> None:
     one = Model(2.0)
-    one.net.train(X, optimizer=SGD(0.1))
-    other = copy.copy(one)
-    other.scale = 1.0
-    assert other.net(X)[1] != one.net(X)[1]
+    assert one.net(X)[1] == 2.0
+    other = copied(one)
+    other.scale = 5.0
+    assert other.net(X)[1] == 5.0 and one.net(X)[1] == 2.0
 
 
 def test_a_closure_sees_the_function_around_it() -> None:
@@ -606,4 +608,3 @@ def test_an_input_of_another_type_is_refused_by_name() -> None:
 
 def test_lists_are_arrays() -> None:
     assert sum_network([0.0, 0.0]) == 2.0
-    assert sum_network(((0.0),)) == 1.0 if False else True

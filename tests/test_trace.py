@@ -24,7 +24,7 @@ Vector = Annotated[np.ndarray, Symbolic]
 
 def of_array(function: Callable[..., Any], inputs: int = 1) -> Any:
     """The function as a layer of arrays."""
-    return symbolic(function, *[np.ndarray] * inputs)
+    return symbolic(function, *[np.ndarray] * inputs, returns=np.ndarray)
 
 
 def zeros(*shape: int, dtype: Any = float) -> Any:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
+from symbolic.context import here
 from symbolic.errors import ShapeError
 from symbolic.layer import Layer, refuse, unsupported
 from symbolic.literal import as_layer
@@ -19,6 +20,8 @@ def take(a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Any:
     if mode != "raise":
         raise unsupported(f"np.take with mode={mode!r}", "bring the indices into range first (np.clip, np.remainder)")
     operand: Any = np.ravel(as_layer(a)) if axis is None else as_layer(a)
+    if here.facts is not None and operand.ndim == 0:
+        operand = np.ravel(operand)  # NumPy lets axis 0 of a 0-d array pass
     return operand[entry(_integers(indices), 0 if axis is None else ints(axis, "axis= of np.take"))]
 
 

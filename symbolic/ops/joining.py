@@ -206,7 +206,7 @@ def dstack(tup: Any) -> Any:
 @implements(np.column_stack, operands="sequence")
 def column_stack(tup: Any) -> Any:
     given = operands_of(tup)
-    columns = [one if one.ndim == 2 else np.expand_dims(np.ravel(one), 1) for one in given]
+    columns = [one if one.ndim >= 2 else np.expand_dims(np.ravel(one), 1) for one in given]
     return np.concatenate(columns, axis=1)
 
 
@@ -309,4 +309,6 @@ def dsplit(ary: Any, indices_or_sections: Any) -> Any:
 @implements(np.unstack)
 def unstack(x: Any, axis: int = 0) -> Any:
     operand = as_layer(x)
+    if operand.ndim == 0:
+        refuse("np.unstack of a 0-d array", "give an array with at least one axis", ShapeError)
     return tuple([operand[entry(k, axis)] for k in range(operand.shape[axis])])

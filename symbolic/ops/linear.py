@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symbolic.errors import ShapeError
-from symbolic.layer import AnyLayer, unsupported
+from symbolic.layer import AnyLayer, refuse, unsupported
 from symbolic.literal import as_layer
 from symbolic.ops.axes import plain
 from symbolic.ops.families import conjugate
@@ -241,7 +241,7 @@ def _in_order(value: Any, order: list[int]) -> Any:
     return np.transpose(value, tuple(np.argsort(order).tolist()))
 
 
-@implements(np.tensordot, np.linalg.tensordot, operands="cubes", samples=TensorDot.samples)
+@implements(np.tensordot, operands="cubes", samples=TensorDot.samples)
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     axes = static(axes, "axes= of np.tensordot")
     if isinstance(axes, (int, np.integer)):
@@ -252,6 +252,11 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 
 # --------------------------------------------------------------------------- by formulas
+
+
+@implements(np.linalg.tensordot, operands="cubes", samples=TensorDot.samples)
+def linalg_tensordot(x1: Any, x2: Any, axes: Any = 2) -> Any:
+    return tensordot(x1, x2, axes)
 
 
 @implements(np.linalg.matmul, operands="matrices")
@@ -287,16 +292,26 @@ def vecmat(x1: Any, x2: Any) -> Any:
     return np.matmul(np.expand_dims(np.conjugate(as_layer(x1)), -2), as_layer(x2))[..., 0, :]
 
 
-@implements(np.outer, np.linalg.outer, operands="vectors")
+@implements(np.outer, operands="vectors")
 def outer(a: Any, b: Any) -> Any:
     return np.expand_dims(np.ravel(as_layer(a)), 1) * np.expand_dims(np.ravel(as_layer(b)), 0)
+
+
+@implements(np.linalg.outer, operands="vectors")
+def linalg_outer(x1: Any, x2: Any) -> Any:
+    x, y = as_layer(x1), as_layer(x2)
+    if x.ndim != 1 or y.ndim != 1:
+        refuse(
+            f"np.linalg.outer of {x.ndim} and {y.ndim} axes", "give two vectors, or use np.outer", ShapeError
+        )
+    return outer(x, y)
 
 
 def _outer_of(ufunc: np.ufunc) -> None:
     @method("outer", ufunc)
     def formula(a: Any, b: Any) -> Any:
         x, y = as_layer(a), as_layer(b)
-        return ufunc(np.expand_dims(x, tuple(range(-y.ndim, 0))), y)
+        return ufunc(np.expand_dims(x, tuple(range(-y.ndim, 0))), np.expand_dims(y, ()))  # arrays, not Python numbers
 
 
 for _ufunc in (np.add, np.subtract, np.multiply, np.divide, np.power, np.maximum, np.minimum):

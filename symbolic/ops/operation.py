@@ -132,8 +132,8 @@ class Operation(Layer[Any, Any]):
     def rebuilt(self, operands: tuple[AnyLayer, ...]) -> Any:
         """The same operation, from the same line of the program, over other operands."""
         self_ = object.__new__(type(self))
-        path, file, line = self._origin
-        set_once(self_, "_origin", (here.path or path, file, line) if here.trace is not None else self._origin)
+        moved = here.trace is not None and here.path
+        set_once(self_, "_origin", self._origin._replace(path=here.path) if moved else self._origin)
         set_once(self_, "operands", operands)
         set_once(self_, "parameters", self.parameters)
         return self_

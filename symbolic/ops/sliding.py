@@ -139,12 +139,12 @@ class WindowMax(_Windowed):
         return (WindowShare.make((as_layer(delta), operand, as_layer(out)), self.parameters),)
 
 
-def _shares(parts: list[Any], greatest: Any) -> tuple[list[Any], Any]:
+def _shares(parts: Iterator[tuple[Ints, Any]], greatest: Any) -> tuple[list[Any], Any]:
     """Which entries of the windows are the greatest, and how many are, in each."""
-    chosen = [np.equal(part, greatest) for part in parts]
-    count = np.zeros(np.shape(greatest), np.intp)
+    chosen = [np.equal(part, greatest) for _, part in parts]
+    count = np.zeros(np.shape(greatest), np.uint8 if len(chosen) < 256 else np.intp)
     for one in chosen:
-        count += one
+        count += one.view(np.uint8)
     return chosen, np.maximum(count, 1)  # a window with a NaN has no greatest entry
 
 
@@ -160,11 +160,11 @@ class WindowShare(_Windowed):
     def evaluate(self, *values: Any) -> Any:
         delta, x, greatest = values
         counts = self.counts(x)
-        chosen, count = _shares([part for _, part in self.parts_of(np.asarray(x), counts)], greatest)
+        chosen, count = _shares(self.parts_of(np.asarray(x), counts), greatest)
         share = np.divide(delta, count, dtype=delta.dtype)
-        total = np.zeros(np.shape(x), delta.dtype)
+        total, zero = np.zeros(np.shape(x), delta.dtype), delta.dtype.type(0)
         for one, (_, part) in zip(chosen, self.parts_of(total, counts), strict=True):
-            np.add(part, share, out=part, where=one)
+            part += np.where(one, share, zero)
         return total
 
     def gradient(self, delta: Any, out: Any, operand: Any, like: Any, greatest: Any) -> Any:
@@ -183,10 +183,10 @@ class WindowChoice(_Windowed):
     def evaluate(self, *values: Any) -> Any:
         value, x, greatest = values
         counts = self.counts(x)
-        chosen, count = _shares([part for _, part in self.parts_of(np.asarray(x), counts)], greatest)
-        total = np.zeros(np.shape(greatest), value.dtype)
+        chosen, count = _shares(self.parts_of(np.asarray(x), counts), greatest)
+        total, zero = np.zeros(np.shape(greatest), value.dtype), value.dtype.type(0)
         for one, (_, part) in zip(chosen, self.parts_of(value, counts), strict=True):
-            np.add(total, part, out=total, where=one)
+            total += np.where(one, part, zero)
         return np.divide(total, count, dtype=value.dtype)
 
     def gradient(self, delta: Any, out: Any, operand: Any, like: Any, greatest: Any) -> Any:

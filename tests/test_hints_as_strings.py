@@ -1,0 +1,96 @@
+"""Are hints read under `from __future__ import annotations`, which makes strings of them all?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import pytest
+
+from symbolic import SGD, DtypeError, ShapeError, Symbolic, Weight, symbolic
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+Vector = Annotated[np.ndarray, Symbolic]
+X = np.array([1.0, 2.0])
+
+
+@symbolic
+def module_level(x: Vector, n: int = 2) -> Annotated[float, Symbolic]:
+    total: Annotated[float, Symbolic] = np.sum(x) * n
+    return total
+
+
+class Model:
+    @symbolic
+    def net(self, x: Vector) -> Vector:
+        y: np.ndarray = x * Weight(2.0)
+        return y
+
+
+def test_at_module_level_and_in_a_class() -> None:
+    assert type(module_level(X)) is float and module_level(X) == 6.0
+    model = Model()
+    assert model.net(X).tolist() == [2.0, 4.0]
+    model.net.train(X, optimizer=SGD(0.1))
+    assert model.net(X)[0] == pytest.approx(2.0 - 0.3)
+
+
+def test_names_of_the_function_around_it_are_seen() -> None:
+    Local = Annotated[np.ndarray, Symbolic[np.float64, "n"]]  # noqa: N806 - a type
+
+    @symbolic
+    def f(x: Local, y: Local) -> Local:
+        z: np.ndarray = x + y
+        return z
+
+    assert f(X, X).tolist() == [2.0, 4.0]
+    with pytest.raises(ShapeError, match="argument y"):
+        f(X, np.ones(3))
+
+
+def test_through_two_functions() -> None:
+    def outer() -> Any:
+        Local = Annotated[float, Symbolic]  # noqa: N806 - a type
+
+        def inner() -> Any:
+            @symbolic
+            def f(x: Local) -> Local:
+                return x * 2.0
+
+            return f
+
+        return inner(), Local
+
+    f, _ = outer()
+    assert f(2.0) == 4.0
+
+
+def test_in_a_class_of_a_function() -> None:
+    class Inner:
+        Alias = Annotated[np.ndarray, Symbolic]
+
+        @symbolic
+        def net(self, x: Alias) -> Alias:
+            y: np.ndarray = x * 3.0
+            return y
+
+    assert Inner().net(X).tolist() == [3.0, 6.0]
+
+
+def test_a_name_that_only_the_type_checker_has() -> None:
+    def f(x: Annotated[Decimal, Symbolic]) -> None:
+        pass
+
+    with pytest.raises(DtypeError, match=r"hint of f cannot be read.*Decimal.*;.*import"):
+        symbolic(f)
+
+
+def test_a_hyperparameter_whose_hint_cannot_be_read_does_no_harm() -> None:
+    @symbolic
+    def f(x: Vector, amount: Decimal | None = None) -> Vector:
+        y: np.ndarray = x * 2.0
+        return y
+
+    assert f(X).tolist() == [2.0, 4.0]
