@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from symbolic.layer import AnyLayer
 
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_NUMPY = (
-    os.path.dirname(os.path.abspath(sys.modules["numpy"].__file__ or "")) + os.sep if "numpy" in sys.modules else _OURS
-)
+_NUMPY = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
 
 
 class Facts(Protocol):

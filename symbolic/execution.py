@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -57,8 +58,10 @@ class Executable:
         The plain pass is right whenever its gradients are finite, for a NaN of 0 · ∞ would have come through.
         """
         results = self(values, into)
-        if finite(results[primal:stop]):
-            return results
+        return results if finite(results[primal:stop]) else self.again(values, primal, stop)
+
+    def again(self, values: Sequence[Any], primal: int, stop: int) -> Sequence[Any]:
+        """The outputs by a pass with care; nothing is observed a second time."""
         with np.errstate(all="ignore"):
             results = self(values, (), _Quiet(CAREFUL, self.program.split))
         if finite(results[primal:stop]) or all(way == "ignore" for way in np.geterr().values()):
@@ -134,16 +137,23 @@ class Timed(Mode):
 
 def finite(values: Sequence[Any]) -> bool:
     """Whether no entry is infinite or NaN, by sums: quick, and no is only a reason to look closer."""
-    with np.errstate(all="ignore"):
-        for value in values:
-            if isinstance(value, (np.ndarray, np.generic)):
-                if value.dtype.kind in "fc" and not np.isfinite(np.add.reduce(value, axis=None)):
-                    return False
-            elif (isinstance(value, (float, complex)) and not (value == value and abs(value) != math.inf)) or (
-                isinstance(value, tuple) and not finite(value)
-            ):
+    arrays = []
+    for value in values:
+        if type(value) is float:
+            if not math.isfinite(value):
                 return False
-    return True
+        elif isinstance(value, (np.ndarray, np.generic)):
+            if value.dtype.kind in "fc":
+                arrays.append(value)
+        elif isinstance(value, complex):
+            if not cmath.isfinite(value):
+                return False
+        elif isinstance(value, tuple) and not finite(value):
+            return False
+    if not arrays:
+        return True
+    with np.errstate(all="ignore"):
+        return all(np.isfinite(np.add.reduce(value, axis=None)) for value in arrays)
 
 
 def entirely_finite(value: Any) -> bool:

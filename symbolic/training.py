@@ -155,10 +155,13 @@ class Trainer:
         if self.net.seconds is not None:
             return self._timed(step, values)
         blanks = [on.weights[k].cell.blank() for k in step.moving if isinstance(on.weights[k].cell.value, np.ndarray)]
-        results = step.executable.derivatives(values, step.primal, stop, blanks)
-        if not finite(results[: step.primal]) and not _finite(results[: step.primal]):
+        results = step.executable(values, blanks)
+        if finite(results[:stop]):
+            return results
+        results = step.executable.again(values, step.primal, stop)
+        if not _finite(results[: step.primal]):
             raise step.executable.culprit(values, f"the loss is {_loss(results[: step.primal])}")
-        if not finite(results[step.primal : stop]) and not _finite(results[step.primal : stop]):
+        if not _finite(results[step.primal : stop]):
             raise step.executable.culprit(values, "a gradient is not finite")
         return results
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -40,9 +40,9 @@ class Loss:
     def weighted(self) -> list[tuple[Any, Any]]:
         return [(weight, np.asarray(one)) for weight, one in zip(self.weights, self.results, strict=True)]
 
-    def over(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def over(self, function: Callable[..., Any], parameters: Mapping[str, Any]) -> Callable[..., Any]:
         """Another function of the same name, of the floating arguments alone."""
-        named = self.subject._replace(function=function).of(self.call)
+        named = self.subject._replace(function=function, parameters=parameters).of(self.call)
 
         def of_floats(*floats: Any) -> Any:
             return named(*self.with_floats(floats))

@@ -62,7 +62,7 @@ class Subject(NamedTuple):
 
         named, placed = dict(self.parameters), []
         for name in self.parameters:
-            if name in POSITIONAL.get(self.function, ()):
+            if name in POSITIONAL.get(self.name, ()):
                 placed.append(named.pop(name))
 
         def subject(*arrays: Any) -> Any:
@@ -71,7 +71,7 @@ class Subject(NamedTuple):
         return subject
 
 
-POSITIONAL: dict[Any, tuple[str, ...]] = {np.astype: ("dtype",), np.linalg.matrix_power: ("n",)}
+POSITIONAL = {"np.astype": ("dtype",)}
 """Parameters that go by position only."""
 
 

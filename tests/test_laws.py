@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from strategies import BY_KIND, DOMAINS, Call, Draw
 from subjects import OWNERS, REFUSED, SUBJECTS, Subject, entries, leaves, network
-from twins import JAX_DIFFERS, NO_TWIN, twin
+from twins import JAX_DIFFERS, NO_TWIN, in_jax, twin
 
 from symbolic import Identity, SymbolicError, grad, value_and_grad, vjp
 from differences import Loss, agree, along, direction, like_argument
@@ -25,7 +25,7 @@ from symbolic.context import inside
 from symbolic.execution import flat
 from symbolic.inference import Inference
 from symbolic.layer import FUNCTIONS, qualified
-from symbolic.ops.operation import FORMULAS
+from symbolic.ops.operation import FORMULAS, signature
 from symbolic.spec import Spec, TupleSpec, spec_of
 from symbolic.trace import trace
 
@@ -277,15 +277,15 @@ def law_oracle(subject: Subject, data: st.DataObject) -> bool:
     if theirs is None or not subject.twin or str(subject) in JAX_DIFFERS:
         return True
     draw = Draw(data)
-    draw.least = max(1, draw.least)
+    draw.least = 1  # some functions of JAX take no 0-d arrays
     loss = prepared(subject, draw)
     if isinstance(loss, bool):
         return loss
     import jax
 
     floats = [np.asarray(one) for one in loss.floats]
-    value, pullback = jax.vjp(loss.over(theirs), *floats)
-    ours, back = vjp(loss.over(subject.function), *floats)
+    value, pullback = jax.vjp(loss.over(theirs, in_jax(subject)), *floats)
+    ours, back = vjp(loss.over(subject.function, subject.parameters), *floats)
     for one, other in zip(leaves(ours), leaves(value), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9, err_msg=f"{subject}: value")
     if all(weight.dtype.kind in "fc" and one.dtype.kind in "fc" for weight, one in loss.weighted()):
@@ -296,22 +296,25 @@ def law_oracle(subject: Subject, data: st.DataObject) -> bool:
 
 
 test_value = drawn(law_value)
-test_infer = drawn(law_infer)
+test_infer = drawn(law_infer, EXAMPLES // 2)
 test_gradient = drawn(law_gradient)
-test_complex_gradient = drawn(law_complex, EXAMPLES // 2)
-test_single_precision = drawn(law_single, EXAMPLES // 2)
+test_complex_gradient = drawn(law_complex, EXAMPLES // 3)
+test_single_precision = drawn(law_single, EXAMPLES // 3)
 test_second_derivative = drawn(law_second, EXAMPLES // 2)
-test_oracle = drawn(law_oracle, max(2, EXAMPLES // 4))
+test_oracle = drawn(law_oracle, EXAMPLES // 6)  # JAX compiles for each new shape
 
 
 # --------------------------------------------------------------------------- the registry itself
 
 
 def test_what_is_refused_is_refused_by_name() -> None:
-    for function in (one for one in FUNCTIONS if one.__name__ in REFUSED):
+    refused = [one for one in FUNCTIONS if one.__name__ in REFUSED]
+    assert {one.__name__ for one in refused} == REFUSED
+    for function in refused:
+        required = [p for p in signature(function).parameters.values() if p.default is p.empty]
+        count = max(1, sum(p.kind is not p.VAR_POSITIONAL for p in required))
         with pytest.raises(SymbolicError, match=function.__name__):
-            grad(lambda x, function=function: function(x, x))(np.ones(3))
-    assert {one.__name__ for one in FUNCTIONS} >= REFUSED
+            grad(lambda x, function=function, count=count: function(*[x] * count))(np.ones(3))
 
 
 def test_every_domain_and_every_kind_of_operands_is_known() -> None:

@@ -6,6 +6,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+from subjects import Subject
+
 
 @functools.cache
 def twin(name: str) -> Callable[..., Any] | None:
@@ -16,6 +19,16 @@ def twin(name: str) -> Callable[..., Any] | None:
     for part in name.split(".")[1:]:
         found = getattr(found, part, None)
     return found if callable(found) else None
+
+
+RENAMED = {"np.clip": {"a_min": "min", "a_max": "max"}}
+
+
+def in_jax(subject: Subject) -> dict[str, Any]:
+    """The subject's parameters as JAX takes them: arrays in the place of lists."""
+    names = RENAMED.get(subject.name, {})
+    values = subject.parameters.items()
+    return {names.get(k, k): np.asarray(value) if isinstance(value, list) else value for k, value in values}
 
 
 NO_TWIN: set[str] = set()

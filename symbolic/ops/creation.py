@@ -137,9 +137,14 @@ def full_like(
     return FullLike.make((as_layer(fill_value), as_layer(a)), (dtype, ints(shape, "shape= of np.full_like")))
 
 
-@implements(np.zeros_like, np.empty_like)
+@implements(np.zeros_like)
 def zeros_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Any:
     return full_like(a, 0, dtype, shape=shape)
+
+
+@implements(np.empty_like)
+def empty_like(prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Any:
+    return full_like(prototype, 0, dtype, shape=shape)
 
 
 @implements(np.ones_like)

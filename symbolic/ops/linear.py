@@ -301,9 +301,7 @@ def outer(a: Any, b: Any) -> Any:
 def linalg_outer(x1: Any, x2: Any) -> Any:
     x, y = as_layer(x1), as_layer(x2)
     if x.ndim != 1 or y.ndim != 1:
-        refuse(
-            f"np.linalg.outer of {x.ndim} and {y.ndim} axes", "give two vectors, or use np.outer", ShapeError
-        )
+        refuse(f"np.linalg.outer of {x.ndim} and {y.ndim} axes", "give two vectors, or use np.outer", ShapeError)
     return outer(x, y)
 
 
