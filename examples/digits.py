@@ -1,46 +1,37 @@
-"""Can plain functions read handwriting? A convolutional network on the digits that come with scikit-learn.
-
-Run it as `python examples/digits.py [seed]`; it draws `digits.png` beside this file.
-"""
+"""Can plain functions read handwriting? A convolutional network on scikit-learn's digits; it draws digits.png."""
 
 import os
-import sys
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # digits of 8 x 8 are too small to be worth a second thread
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # images of 8 x 8 are not worth a second thread
 
 import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.progress import BarColumn, Progress, TimeElapsedColumn
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-from symbolic import Adam, CosineDecay, Layer, Symbolic, Weight, conv2d, he, log_softmax, max_pool2d, seed, symbolic, zeros
+from symbolic import Adam, CosineDecay, Symbolic, Weight, conv2d, he, log_softmax, max_pool2d, seed, symbolic
 
-EPOCHS, BATCH = (1 if os.environ.get("SYMBOLIC_EXAMPLE_SIZE") == "small" else 20), 64
-Images = Annotated[np.ndarray, Symbolic[np.float32, "batch _ height width"]]
-Rows = Annotated[np.ndarray, Symbolic[np.float32, "batch _"]]
-Labels = Annotated[np.ndarray, Symbolic["batch"]]
+BATCHES, EPOCHS = 21, 1 if os.environ.get("SYMBOLIC_EXAMPLE_SIZE") == "small" else 20
+Batch = Annotated[np.ndarray, Symbolic[np.float32, "batch ..."]]
 
 
 @symbolic
-def convolution(x: Images, channels: int, maps: int) -> Images:
+def convolution(x: Batch, channels: int, maps: int) -> Batch:
     kernel = Weight(he(maps, channels, 3, 3, dtype=np.float32))
-    bias = Weight(zeros(maps, dtype=np.float32))
+    bias = Weight(np.zeros(maps, np.float32))
     return np.maximum(conv2d(x, kernel, bias, padding=1), 0)
 
 
 @symbolic
-def dense(x: Rows, inputs: int, outputs: int) -> Rows:
+def dense(x: Batch, inputs: int, outputs: int) -> Batch:
     weight = Weight(he(inputs, outputs, dtype=np.float32))
-    bias = Weight(zeros(outputs, dtype=np.float32))
+    bias = Weight(np.zeros(outputs, np.float32))
     return x @ weight + bias
 
 
 @symbolic
-def reader(images: Images, maps: int) -> Rows:
+def reader(images: Batch, maps: int) -> Batch:
     edges = convolution(images, channels=1, maps=maps)
     strokes = max_pool2d(convolution(edges, channels=maps, maps=2 * maps), 2)
     hidden = np.maximum(dense(strokes.reshape(-1, 32 * maps), inputs=32 * maps, outputs=64), 0)
@@ -48,25 +39,41 @@ def reader(images: Images, maps: int) -> Rows:
 
 
 @symbolic
-def cross_entropy(images: Images, labels: Labels, read: Layer) -> Annotated[float, Symbolic]:
+def cross_entropy(images: Batch, labels: Annotated[np.ndarray, Symbolic["batch"]], read: Any) -> float:
     return -np.mean(np.take_along_axis(log_softmax(read(images)), labels[:, np.newaxis], axis=1))
 
 
-def main(number: int) -> None:
+def draw(losses: list[float], accuracies: list[float], images: Any, labels: Any, logits: Any) -> None:
+    from matplotlib import pyplot
+
+    figure, (curve, strip) = pyplot.subplots(2, 1, figsize=(8, 6), height_ratios=(3, 1), layout="constrained")
+    curve.semilogy(losses, linewidth=0.8)
+    curve.set(title=f"held-out accuracy {accuracies[-1]:.4f} (orange)", xlabel="step", ylabel="loss (blue)")
+    curve.twinx().plot(np.arange(len(accuracies)) * BATCHES, accuracies, "tab:orange", marker=".")
+    worst = np.argsort(log_softmax(logits)[np.arange(len(labels)), labels])[:8]
+    strip.imshow(np.hstack(np.pad(images[worst, 0], ((0, 0), (1, 1), (1, 1)))), cmap="gray_r")
+    strip.set_xticks(np.arange(4.5, 80, 10), [f"{labels[k]} read as {logits[k].argmax()}" for k in worst])
+    strip.set(title="worst mistakes, then the doubtful ones", yticks=[])
+    figure.savefig("digits.png", dpi=150)
+
+
+def main(number: int = 0) -> None:
     seed(number)
-    digits = load_digits()
-    images = digits.images[:, np.newaxis].astype(np.float32) / 16
-    X, X_test, y, y_test = train_test_split(images, digits.target, test_size=0.25, random_state=0, stratify=digits.target)
-    read = reader(maps=16)
-    step = cross_entropy(read=read).trainer(Adam(CosineDecay(0.005, EPOCHS * len(X) // BATCH)))
-    shuffler = np.random.default_rng(number)
-    losses, accuracies = [], []
-    columns = TextColumn("epoch {task.completed:.0f}"), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
-    with Progress(*columns) as progress:
-        task = progress.add_task("", total=EPOCHS)
-        for _ in range(EPOCHS):
-            order = shuffler.permutation(len(X))[: len(X) // BATCH * BATCH]
-            for batch in order.reshape(-1, BATCH):
+    images, digits = load_digits().images[:, np.newaxis].astype(np.float32) / 16, load_digits().target
+    X, held, y, truth = train_test_split(images, digits, test_size=0.25, random_state=0, stratify=digits)
+    read, order = reader(maps=16), np.random.default_rng(number)
+    step = cross_entropy(read=read).trainer(Adam(CosineDecay(0.005, EPOCHS * BATCHES)))
+    losses, accuracies = [], [np.mean(read(held).argmax(axis=1) == truth)]
+    print(read, *(f"{path:20}{w.value.shape!s:>20}{w.value.size:8,}" for path, w in read.weights().items()), sep="\n")
+    with Progress("{task.description}", BarColumn(), TimeElapsedColumn()) as bar:
+        for _ in bar.track(range(EPOCHS)):
+            for batch in np.array_split(order.permutation(len(X)), BATCHES):
                 losses.append(step(X[batch], y[batch]))
-                progress.update(task, advance=BATCH / len(order), description=f"loss {losses[-1]:.4f}")
-            accuracies.append(np.mean(read.predict(X_test).argmax(axis=1) == y_test))
+            accuracies.append(np.mean(read(held).argmax(axis=1) == truth))
+            bar.update(bar.task_ids[0], description=f"loss {losses[-1]:.4f}  accuracy {accuracies[-1]:.4f}")
+    draw(losses, accuracies, held, truth, read(held))
+    print(f"held-out accuracy {accuracies[-1]:.4f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -144,7 +144,7 @@ class Observe(Operation):
     __slots__ = ()
     defaults: ClassVar[Any] = {"callback": None}
     effect = True
-    view = True
+    shares = True
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return specs[0]

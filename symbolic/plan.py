@@ -164,7 +164,7 @@ def _aliases(program: Program) -> list[int]:
     """For each slot the slot whose memory it may share, itself where it has its own."""
     roots = list(range(program.size))
     for one in program.instructions:
-        if one.node.view and one.sources:
+        if one.node.shares and one.sources:
             roots[one.target] = roots[one.sources[0]]
     return roots
 

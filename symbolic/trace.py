@@ -156,7 +156,7 @@ class Tracing:
 
     def _is_view(self, node: AnyLayer) -> bool:
         """Whether a node shares its base's memory in NumPy; a scalar never does."""
-        if not isinstance(node, Operation) or not node.view or not node.operands:
+        if not isinstance(node, Operation) or not node.operands or not node.is_view(self.facts.operands(node)):
             return False
         spec = self.facts.spec(node)
         return not isinstance(spec, Spec) or spec.shape != ()
@@ -183,7 +183,7 @@ class Tracing:
                     f"an in-place operator would cast {after.dtype} to {before.dtype}",
                     "write x = x + y, which makes a new array",
                 )
-            value = Cast(value, dtype=before.dtype)
+            value = Cast(value, to=before.dtype)
         self._store(target, value)
         return target
 
@@ -204,12 +204,13 @@ class Tracing:
     def _store_through(self, view: Operation, value: AnyLayer) -> None:
         """Write a view's new entries into its base; the view is then read from there."""
         base = view.operands[0]
-        if not hasattr(view, "written_back"):
+        written = view.written_back(self.resolve(base), value, self.facts.spec(base), self.facts.spec(view))
+        if written is None:
             refuse(
                 f"assignment through {type(view).__name__}, which is a view of another traced value",
                 "make a copy first (np.copy), or assign to the original array",
             )
-        self._store(base, view.written_back(self.resolve(base), value))
+        self._store(base, written)
 
     # ------------------------------------------------------------------ weights
     def weight(self, make: Callable[[], Any], value: Any) -> Any:

@@ -356,8 +356,9 @@ BY_FUNCTION: dict[Any, Maker] = {
 """Functions whose arguments no kind describes."""
 
 PARAMETERS: dict[Any, list[dict[str, Any]]] = {
-    np.broadcast_to: [{"shape": (2, 3)}, {"shape": (3, 2, 1)}],
+    np.broadcast_to: [{"shape": (2, 2)}, {"shape": (3, 2, 2)}],
     np.round: [{}, {"decimals": -1}],
+    np.transpose: [{"axes": (1, 2, 0)}],
     np.repeat: [{}, {"axis": None}],
     np.pad: [{"pad_width": ((0, 0), (1, 2))}],
     np.diff: [{}, {"n": 2, "axis": 0}],

@@ -81,7 +81,9 @@ def test_one_by_one_or_in_one_string(parts: Any, text: str) -> None:
     assert " ".join(axis.text for axis in parse(parts)) == text
 
 
-@pytest.mark.parametrize("written", ["n n+", "a**b", "f(n)", "*a *b", "... *a", "n/2", "n[0]", "1.5", "-", "n!", "lambda: 1"])
+@pytest.mark.parametrize(
+    "written", ["n n+", "a**b", "f(n)", "*a *b", "... *a", "n/2", "n[0]", "1.5", "-", "n!", "lambda: 1"]
+)
 def test_what_is_no_dimension_is_refused_with_a_remedy(written: str) -> None:
     with pytest.raises(ShapeError, match=r"hint.*; ?write"):
         parse([written])

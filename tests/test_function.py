@@ -516,6 +516,10 @@ def test_a_callable_object() -> None:
     assert np.array_equal(net(X), 3.0 * X)
 
 
+def test_a_ufunc_with_its_hints_beside_it() -> None:
+    assert np.array_equal(symbolic(np.sin, np.ndarray)(X), np.sin(X))
+
+
 def test_under_another_decorator() -> None:
     def logged(f: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(f)

@@ -50,23 +50,6 @@ def test_names_of_the_function_around_it_are_seen() -> None:
         f(X, np.ones(3))
 
 
-def test_through_two_functions() -> None:
-    def outer() -> Any:
-        Local = Annotated[float, Symbolic]  # noqa: N806 - a type
-
-        def inner() -> Any:
-            @symbolic
-            def f(x: Local) -> Local:
-                return x * 2.0
-
-            return f
-
-        return inner(), Local
-
-    f, _ = outer()
-    assert f(2.0) == 4.0
-
-
 def test_in_a_class_of_a_function() -> None:
     class Inner:
         Alias = Annotated[np.ndarray, Symbolic]
@@ -85,12 +68,3 @@ def test_a_name_that_only_the_type_checker_has() -> None:
 
     with pytest.raises(DtypeError, match=r"hint of f cannot be read.*Decimal.*;.*import"):
         symbolic(f)
-
-
-def test_a_hyperparameter_whose_hint_cannot_be_read_does_no_harm() -> None:
-    @symbolic
-    def f(x: Vector, amount: Decimal | None = None) -> Vector:
-        y: np.ndarray = x * 2.0
-        return y
-
-    assert f(X).tolist() == [2.0, 4.0]

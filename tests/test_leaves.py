@@ -126,7 +126,17 @@ def test_an_int_weight_is_rounded_after_each_step() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [True, "text", None, np.arange(3), np.array([True]), np.array(["a"]), np.int64(3), np.array([object()]), Literal(1.0)],
+    [
+        True,
+        "text",
+        None,
+        np.arange(3),
+        np.array([True]),
+        np.array(["a"]),
+        np.int64(3),
+        np.array([object()]),
+        Literal(1.0),
+    ],
     ids=repr,
 )
 def test_what_has_no_delta_is_no_weight(value: Any) -> None:

@@ -66,7 +66,9 @@ def test_the_delta_has_the_type_of_the_table(value: Any, expected: Any) -> None:
     assert np.asarray(gradient).dtype == np.asarray(expected).dtype and np.shape(gradient) == np.shape(expected)
 
 
-@pytest.mark.parametrize("value", [np.int64(2), np.arange(3), True, np.array([True]), "text", None, Colour.RED], ids=repr)
+@pytest.mark.parametrize(
+    "value", [np.int64(2), np.arange(3), True, np.array([True]), "text", None, Colour.RED], ids=repr
+)
 def test_what_has_no_delta_has_no_gradient(value: Any) -> None:
     with pytest.raises(DtypeError, match=r"argument 0.*NoDelta.*;"):
         s.grad(lambda x: 1.0)(value)

@@ -18,7 +18,7 @@ class _Part(Operation):
     """A real number out of a complex one."""
 
     __slots__ = ()
-    view = True
+    shares = True
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         spec = array(specs[0])

@@ -83,7 +83,7 @@ class _Triangle(Movement):
     """What a triangle leaves of the last two axes; a vector is every row of a square."""
 
     __slots__ = ()
-    view = False
+    shares = False
     defaults: ClassVar[Any] = {"k": 0}
     samples = ({}, {"k": 1}, {"k": -1})
 

@@ -50,7 +50,7 @@ def prod(
     a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
     a = a if where is True else np.where(where, a, 1)
-    out = Prod(a if dtype is None else Cast(a, dtype=np.dtype(dtype)), axis=axis, keepdims=keepdims)
+    out = Prod(a if dtype is None else Cast(a, to=np.dtype(dtype)), axis=axis, keepdims=keepdims)
     return out if initial is None else np.multiply(out, initial)
 
 
@@ -165,12 +165,12 @@ class Recurrence(Operation):
 
 @implements(np.cumsum)
 def cumsum(a: Any, axis: Any = None, dtype: Any = None) -> Any:
-    return Cumsum(a if dtype is None else Cast(a, dtype=np.dtype(dtype)), axis=axis)
+    return Cumsum(a if dtype is None else Cast(a, to=np.dtype(dtype)), axis=axis)
 
 
 @implements(np.cumprod)
 def cumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
-    return Cumprod(a if dtype is None else Cast(a, dtype=np.dtype(dtype)), axis=axis)
+    return Cumprod(a if dtype is None else Cast(a, to=np.dtype(dtype)), axis=axis)
 
 
 @implements(np.cumulative_sum, samples=[{"axis": 0}])

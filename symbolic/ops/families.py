@@ -149,11 +149,17 @@ class Movement(Operation):
     """The same entries in another shape or order; the dtype stays."""
 
     __slots__ = ()
-    view = True
+    shares = True
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         spec = array(specs[0])
         return Spec(None if spec.shape is None else self.moved(spec.shape), spec.dtype)
+
+    def written_back(self, base: AnyLayer, value: AnyLayer, base_spec: AnySpec, spec: AnySpec) -> AnyLayer | None:
+        """A movement that keeps every entry is undone by its gradient."""
+        if product(array(base_spec).shape or (None,)) != product(array(spec).shape or (None,)):
+            return None
+        return self.gradient(value, self, base)[0]  # type: ignore[no-any-return]
 
     def moved(self, shape: tuple[int | None, ...]) -> tuple[int | None, ...] | None:
         """The shape of the result; asked of NumPy on an array without memory where sizes are known."""
@@ -323,7 +329,7 @@ class BroadcastLike(Operation):
     __slots__ = ()
     operand_names = ("operand", "like")
     defaults: ClassVar[Any] = {"axis": None, "keepdims": False}
-    view = True
+    shares = True
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return Spec(array(specs[1]).shape, array(specs[0]).dtype)
@@ -346,7 +352,7 @@ class Spread(Operation):
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"shape": (), "axis": None, "keepdims": False}
-    view = True
+    shares = True
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return Spec(self.shape, array(specs[0]).dtype)
@@ -365,7 +371,7 @@ class ReshapeLike(Like):
     """The entries of one operand in the shape of another."""
 
     __slots__ = ()
-    view = True
+    shares = True
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return Spec(array(specs[1]).shape, array(specs[0]).dtype)
@@ -407,16 +413,16 @@ class Cast(Operation):
     """Another dtype, as `astype` does."""
 
     __slots__ = ()
-    defaults: ClassVar[Any] = {"dtype": None}
+    defaults: ClassVar[Any] = {"to": None}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
-        return Spec(array(specs[0]).shape, np.dtype(self.dtype))
+        return Spec(array(specs[0]).shape, np.dtype(self.to))
 
     def evaluate(self, *values: Any) -> Any:
-        return np.asarray(values[0]).astype(self.dtype)[()]
+        return np.asarray(values[0]).astype(self.to)[()]
 
     def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
-        same = array(specs[0]).dtype == np.dtype(self.dtype) and array(specs[0]).python is None
+        same = array(specs[0]).dtype == np.dtype(self.to) and array(specs[0]).python is None
         return self.operands[0] if same and array(specs[0]).dtype is not None else None
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
@@ -427,10 +433,13 @@ class Mark(Operation):
     """The same value, as a variable of its own: what an inner gradient is taken by."""
 
     __slots__ = ()
-    view = True
+    shares = True
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return specs[0]
+
+    def is_view(self, specs: Sequence[AnySpec]) -> bool:
+        return False  # a variable of its own: what is assigned to it stays here
 
     def evaluate(self, *values: Any) -> Any:
         return values[0]
@@ -462,7 +471,7 @@ class Item(Operation):
     """One entry of a tuple."""
 
     __slots__ = ()
-    view = True
+    shares = True
     defaults: ClassVar[Any] = {"index": 0}
 
     def infer(self, *specs: AnySpec) -> AnySpec:

@@ -175,8 +175,17 @@ class GetItem(Operation):
         return self.operands[0]
 
     @property
-    def view(self) -> bool:  # type: ignore[override]  # it depends on the index
+    def shares(self) -> bool:  # type: ignore[override]  # it depends on the index
         return not any(_is_array(self.operands[one.operand]) for one in self.index if isinstance(one, At))
+
+    def is_view(self, specs: Sequence[AnySpec]) -> bool:
+        """Basic indexing: an index array, or a mask, makes a copy."""
+        places = [array(specs[one.operand]) for one in self.index if isinstance(one, At)]
+        return not any(spec.shape != () or spec.dtype == np.dtype(bool) for spec in places)
+
+    def written_back(self, base: AnyLayer, value: AnyLayer, base_spec: AnySpec, spec: AnySpec) -> AnyLayer | None:
+        index = tuple([self.operands[one.operand] if isinstance(one, At) else one for one in self.index])
+        return assign(base, index, value)
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         spec = plain(specs[0])

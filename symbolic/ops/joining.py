@@ -89,7 +89,7 @@ class Piece(Operation):
     __slots__ = ()
     operand_names = ("operand", "like", "start")
     defaults: ClassVar[Any] = {"axis": 0}
-    view = True
+    shares = True
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return Spec(array(specs[1]).shape, array(specs[0]).dtype)

@@ -58,12 +58,12 @@ def compress(layer: Any, condition: Any, axis: Any = None) -> Any:
 def astype(
     layer: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
 ) -> Any:
-    return Cast(layer, dtype=np.dtype(dtype))
+    return Cast(layer, to=np.dtype(dtype))
 
 
 @implements(np.astype, samples=({"dtype": np.float32},))
 def astype_function(x: Any, dtype: Any, copy: bool = True) -> Any:
-    return Cast(x, dtype=np.dtype(dtype))
+    return Cast(x, to=np.dtype(dtype))
 
 
 _REFUSED = {

@@ -234,7 +234,7 @@ class BroadcastWith(Operation):
 
     __slots__ = ()
     variadic = True
-    view = True
+    shares = True
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return Spec(broadcast([array(spec).shape for spec in specs]), plain(specs[0]).dtype)
@@ -298,7 +298,7 @@ class Roll(Movement, numpy=np.roll):
     """Shifted along some axes, what falls out at the end coming in at the beginning."""
 
     __slots__ = ()
-    view = False
+    shares = False
     defaults: ClassVar[Any] = {"shift": 0, "axis": None}
     samples = ({"shift": 1}, {"shift": -2, "axis": 0}, {"shift": (1, 2), "axis": (0, 1)}, {"shift": 1, "axis": (0, 1)})
 
@@ -355,7 +355,7 @@ class Copy(Movement, numpy=np.copy):
     """The same entries, in memory of their own: later assignments to the one do not reach the other."""
 
     __slots__ = ()
-    view = False
+    shares = False
 
     def moved(self, shape: Shape) -> Shape | None:
         return shape

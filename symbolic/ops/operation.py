@@ -79,7 +79,7 @@ class Operation(Layer[Any, Any]):
     operand_names: ClassVar[tuple[str, ...]] = ("operand",)
     defaults: ClassVar[Mapping[str, Any]] = {}
     variadic: ClassVar[bool] = False
-    view: ClassVar[bool] = False  # the result may share the first operand's memory
+    shares: ClassVar[bool] = False  # the result may share the first operand's memory
     elementwise: ClassVar[bool] = False  # entry by entry: the result may overwrite an operand
     effect: ClassVar[bool] = False  # kept, and never merged with a twin
     functions: ClassVar[tuple[Callable[..., Any], ...]] = ()
@@ -162,6 +162,14 @@ class Operation(Layer[Any, Any]):
         """A smaller layer with the same value, now that the operands' specs are known."""
         return None
 
+    def is_view(self, specs: Sequence[AnySpec]) -> bool:
+        """Whether NumPy's result shares memory with the first operand, so that assigning to one changes the other."""
+        return self.shares
+
+    def written_back(self, base: AnyLayer, value: AnyLayer, base_spec: AnySpec, spec: AnySpec) -> AnyLayer | None:
+        """The first operand after its view, this, was given new entries; `None` where that cannot be said."""
+        return None
+
     def key(self) -> Any:
         """What two equal operations over the same operands have in common."""
         return tuple([bits(one) for one in self.parameters])
@@ -226,7 +234,20 @@ def signature(function: Callable[..., Any]) -> inspect.Signature:
         kind = inspect.Parameter.POSITIONAL_ONLY
         extra = inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD)
         return inspect.Signature([*(inspect.Parameter(name, kind) for name in names), extra])
-    return inspect.signature(function)
+    try:
+        return inspect.signature(function)
+    except ValueError:  # older NumPy tells nothing of those that are written in C
+        return inspect.Signature([inspect.Parameter(*one) for one in _UNTOLD[function.__name__]])
+
+
+_FIRST, _EITHER = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+_UNTOLD: dict[str, Any] = {
+    "concatenate": [("arrays", _FIRST), ("axis", _EITHER), ("out", _EITHER), ("dtype", _EITHER), ("casting", _EITHER)],
+    "inner": [("a", _FIRST), ("b", _FIRST)],
+    "vdot": [("a", _FIRST), ("b", _FIRST)],
+    "dot": [("a", _EITHER), ("b", _EITHER), ("out", _EITHER)],
+    "where": [("condition", _FIRST), ("x", _FIRST), ("y", _FIRST)],
+}
 
 
 def is_default(value: Any, parameter: inspect.Parameter | None) -> bool:

@@ -50,7 +50,7 @@ class Blocks(Operation):
 
     __slots__ = ()
     operand_names = ("operand", "like1", "like2")
-    view = True
+    shares = True
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         x, y = array(specs[1]).shape, array(specs[2]).shape

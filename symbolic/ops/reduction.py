@@ -47,7 +47,7 @@ def sum_(
     a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
     a = a if where is True else np.where(where, a, 0)
-    out = Sum(a if dtype is None else Cast(a, dtype=np.dtype(dtype)), axis=axis, keepdims=keepdims)
+    out = Sum(a if dtype is None else Cast(a, to=np.dtype(dtype)), axis=axis, keepdims=keepdims)
     return out if initial is None else np.add(out, initial)
 
 
@@ -78,7 +78,7 @@ def _count(shape: tuple[int | None, ...], axis: Any) -> int:
 
 @implements(np.mean)
 def mean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, where: Any = True) -> Any:
-    a = a if dtype is None else Cast(a, dtype=np.dtype(dtype))
+    a = a if dtype is None else Cast(a, to=np.dtype(dtype))
     if where is True:
         return Mean(a, axis=axis, keepdims=keepdims)
     return _ratio(np.sum(a, axis, where=where, keepdims=keepdims), _counted(where, a, axis, keepdims))
@@ -265,7 +265,7 @@ def var(
     where: Any = True,
     correction: Any = None,
 ) -> Any:
-    a = a if dtype is None else Cast(a, dtype=np.dtype(dtype))
+    a = a if dtype is None else Cast(a, to=np.dtype(dtype))
     ddof = _ddof(ddof, correction)
     if where is True:
         return Var(a, axis=axis, keepdims=keepdims, ddof=ddof)
@@ -284,7 +284,7 @@ def std(
     where: Any = True,
     correction: Any = None,
 ) -> Any:
-    a = a if dtype is None else Cast(a, dtype=np.dtype(dtype))
+    a = a if dtype is None else Cast(a, to=np.dtype(dtype))
     ddof = _ddof(ddof, correction)
     if where is True:
         return Std(a, axis=axis, keepdims=keepdims, ddof=ddof)

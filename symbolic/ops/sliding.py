@@ -84,7 +84,7 @@ class Windows(_Windowed):
     """Every window over the trailing axes, as a view: leading axes, places, entries of the window."""
 
     __slots__ = ()
-    view = True
+    shares = True
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         shape = self.placed(specs[0])

@@ -64,7 +64,7 @@ class Evened(Operation):
     __slots__ = ()
     operand_names = ("operand", "sorted")
     defaults: ClassVar[Any] = {"axis": -1}
-    view = True
+    shares = True
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return Spec(array(specs[0]).shape, array(specs[0]).dtype)

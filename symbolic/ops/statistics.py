@@ -183,7 +183,7 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
 
 @implements(np.nanmean)
 def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    a = a if dtype is None else Cast(a, dtype=np.dtype(dtype))
+    a = a if dtype is None else Cast(a, to=np.dtype(dtype))
     return np.mean(a, axis, keepdims=keepdims, where=np.logical_not(np.isnan(a)))
 
 
@@ -191,7 +191,7 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False)
 def nanvar(
     a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False, correction: Any = None
 ) -> Any:
-    a = a if dtype is None else Cast(a, dtype=np.dtype(dtype))
+    a = a if dtype is None else Cast(a, to=np.dtype(dtype))
     return np.var(a, axis, ddof=ddof if correction is None else correction, keepdims=keepdims, where=~np.isnan(a))
 
 
@@ -199,7 +199,7 @@ def nanvar(
 def nanstd(
     a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False, correction: Any = None
 ) -> Any:
-    a = a if dtype is None else Cast(a, dtype=np.dtype(dtype))
+    a = a if dtype is None else Cast(a, to=np.dtype(dtype))
     return np.std(a, axis, ddof=ddof if correction is None else correction, keepdims=keepdims, where=~np.isnan(a))
 
 

@@ -1,0 +1,143 @@
+"""Does a program give the same numbers however it is run: interpreted, compiled, timed, from several threads?"""
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import symbolic as s
+from symbolic import SGD, Weight, symbolic
+
+UNARY: list[Any] = [
+    np.sin,
+    np.tanh,
+    np.negative,
+    np.transpose,
+    lambda x: x[::-1],
+    lambda x: x[:, ::-1],
+    lambda x: x.reshape(-1).reshape(3, 3),
+    lambda x: x.ravel()[::-1].reshape(3, 3),
+    lambda x: np.cumsum(x, axis=0) * 0.3,
+    lambda x: x - np.mean(x, axis=1, keepdims=True),
+    lambda x: np.broadcast_to(x[0], (3, 3)),
+    lambda x: x.copy(),
+    lambda x: np.flip(x, 0),
+]
+BINARY: list[Any] = [
+    np.add,
+    np.subtract,
+    np.multiply,
+    lambda x, y: x @ y * 0.3,
+    np.maximum,
+    lambda x, y: np.where(x > y, x, y * 0.5),
+    lambda x, y: np.concatenate([x[:2], y[2:]]),
+    lambda x, y: x + y.T,
+    lambda x, y: np.stack([x, y])[1],
+]
+STEPS = st.lists(st.tuples(st.booleans(), st.integers(0, 100), st.integers(0, 100), st.integers(0, 100)), max_size=10)
+XS = [np.random.default_rng(k).normal(size=(3, 3)) for k in range(6)]
+
+
+def program(steps: Any) -> Any:
+    """A function of an array: any composition of the above, values used again and again."""
+
+    def f(x: Any) -> Any:
+        values = [x]
+        for unary, which, first, second in steps:
+            a, b = values[-1 - first % min(len(values), 3)], values[second % len(values)]
+            values.append(UNARY[which % len(UNARY)](a) if unary else BINARY[which % len(BINARY)](a, b))
+        return values[-1]
+
+    return f
+
+
+@given(STEPS)
+def test_every_run_gives_numpys_numbers(steps: Any) -> None:
+    """Two runs are interpreted, the others compiled; buffers are shared by values whose lives do not overlap."""
+    f = program(steps)
+    net = symbolic(f, np.ndarray, returns=np.ndarray)
+    held = []
+    for x in XS:
+        value = net(x)
+        assert np.allclose(value, f(x), rtol=1e-12, atol=1e-12)
+        held.append((value, value.copy()))
+    assert all(np.array_equal(value, copy) for value, copy in held)
+
+
+@given(STEPS)
+def test_every_run_gives_the_same_gradients_and_updates(steps: Any) -> None:
+    f = program(steps)
+    w = Weight(np.ones((3, 3)))
+    net = symbolic(lambda x: np.sum(f(x * w) * XS[0]), np.ndarray)
+    compiled = [(net.train(x, optimizer=SGD(0.0)), w.delta) for x in XS]
+    for (loss, delta), x in zip(compiled, XS, strict=True):
+        with net.forward(s.Literal(x)) as tape:  # always interpreted
+            tape.backward(1.0)
+            assert tape.value == pytest.approx(loss, rel=1e-12, abs=1e-12)
+        assert np.allclose(w.delta, delta, rtol=1e-10, atol=1e-12)
+    by_grad = s.grad(lambda v, x: np.sum(f(x * v) * XS[0]))(np.ones((3, 3)), XS[-1])
+    assert np.allclose(by_grad, compiled[-1][1], rtol=1e-10, atol=1e-12)
+
+
+def test_threads_do_not_share_buffers() -> None:
+    net = symbolic(lambda x: np.tanh(np.sin(x @ x) + x), np.ndarray)
+    xs = [np.random.default_rng(k).normal(size=(60, 60)) for k in range(4)]
+    expected = [np.tanh(np.sin(x @ x) + x) for x in xs]
+    for x in xs:
+        net(x)
+    wrong: list[int] = []
+
+    def work(k: int) -> None:
+        for _ in range(50):
+            if not np.allclose(net(xs[k]), expected[k]):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_a_callback_may_use_the_network_that_calls_it() -> None:
+    inner: list[Any] = []
+
+    def again(value: Any) -> None:
+        if len(inner) < 5 and value[0] == 0.0:
+            inner.append(float(net.predict(np.full(3, 2.0))[0]))
+
+    net: Any = s.Exp(s.Times(s.Identity(), 2.0).on_output(again))
+    for _ in range(6):
+        assert np.allclose(net.predict(np.zeros(3)), 1.0)
+    assert inner == [pytest.approx(np.exp(4.0))] * 5
+
+
+def test_an_error_in_compiled_code_names_the_layer() -> None:
+    """The index is in range at first; when it is not, the code has long been compiled."""
+    net = s.Sequential(
+        s.ReLU(), symbolic(lambda x, k: x[k], np.ndarray, np.ndarray)(s.Identity(), s.Literal(np.array(2)))
+    )
+    for _ in range(5):
+        assert net.predict(np.arange(3.0)) == 2.0
+    take = symbolic(lambda x, k: x[k] * 2.0, np.ndarray, np.ndarray)
+    for _ in range(5):
+        assert take(np.arange(3.0), np.array([1])).tolist() == [2.0]
+    with pytest.raises(IndexError, match=r"take|<lambda>.*test_backends\.py:\d+") as caught:
+        take(np.arange(3.0), np.array([7]))
+    assert isinstance(caught.value, s.LayerError)
+    assert take(np.arange(3.0), np.array([0])).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (1, 1), (0, 3), (2, 1, 3)], ids=str)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex64], ids=lambda one: one.__name__)
+def test_every_shape_and_dtype_trains_the_same_at_each_step(shape: Any, dtype: Any) -> None:
+    w = Weight(np.ones(shape, dtype))
+    net = s.Real(s.Sum(s.Times(w, s.Identity())))
+    x = np.full(shape, 2.0, dtype)
+    for _ in range(5):
+        assert net.train(x, optimizer=SGD(0.0)) == 2.0 * np.prod(shape)
+        assert w.delta.shape == shape and w.delta.dtype == dtype and np.all(w.delta == 2.0)

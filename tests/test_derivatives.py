@@ -1,0 +1,220 @@
+"""Do `grad`, `value_and_grad` and `vjp` take any function, keep its arguments' structure, and say what they refuse?"""
+
+import dataclasses
+import functools
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import symbolic as s
+from symbolic import (
+    DtypeError,
+    Identity,
+    ShapeError,
+    Symbolic,
+    SymbolicError,
+    Times,
+    Weight,
+    grad,
+    symbolic,
+    value_and_grad,
+    vjp,
+)
+
+X = np.array([0.5, -1.0, 2.0])
+ARRAYS = hnp.arrays(
+    np.float64, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=3), elements=st.floats(-2, 2)
+)
+
+
+def wavy(x: Any) -> Any:
+    return np.sum(np.sin(x) * x)
+
+
+def slope(x: Any) -> Any:
+    return np.cos(x) * x + np.sin(x)
+
+
+@given(ARRAYS)
+def test_the_gradient_has_the_arguments_shape_and_dtype(x: Any) -> None:
+    for dtype in (np.float64, np.float32):
+        gradient = grad(wavy)(x.astype(dtype))
+        assert gradient.shape == x.shape and gradient.dtype == dtype and type(gradient) is np.ndarray
+        assert np.allclose(gradient, slope(x), atol=1e-5)
+
+
+@given(st.floats(-3, 3))
+def test_python_numbers_stay_python_numbers(x: float) -> None:
+    value, gradient = value_and_grad(wavy)(x)
+    assert type(gradient) is float and gradient == pytest.approx(slope(x))
+    assert type(grad(wavy)(np.float32(x))) is np.float32
+    assert type(grad(lambda z: np.real(z * z))(complex(x))) is complex
+    assert value == pytest.approx(float(wavy(x)))
+
+
+@given(ARRAYS, st.floats(-2, 2))
+def test_value_and_grad_is_value_and_grad(x: Any, y: float) -> None:
+    def f(x: Any, y: Any) -> Any:
+        return np.sum(x * y) + y * y
+
+    value, (dx, dy) = value_and_grad(f, (0, 1))(x, y)
+    assert value == pytest.approx(float(f(x, y)), abs=1e-12)
+    assert np.array_equal(dx, grad(f)(x, y)) and dy == grad(f, 1)(x, y) == grad(f, -1)(x, y)
+    pulled = vjp(f, x, y)
+    assert pulled[0] == value and np.array_equal(pulled[1](1.0)[0], dx) and pulled[1](1.0)[1] == dy
+
+
+def test_positions() -> None:
+    def f(x: Any, y: Any, z: Any) -> Any:
+        return x + 10.0 * y + 100.0 * z
+
+    assert grad(f, 1)(1.0, 1.0, 1.0) == 10.0
+    assert grad(f, -1)(1.0, 1.0, 1.0) == 100.0
+    assert grad(f, (2, 0))(1.0, 1.0, 1.0) == (100.0, 1.0)
+    assert grad(f, (1,))(1.0, 1.0, 1.0) == (10.0,)
+    assert grad(f, [0, 1])(1.0, 1.0, 1.0) == (1.0, 10.0)
+    assert grad(f, 0)(1.0, y=1.0, z=1.0) == 1.0
+
+
+class Point(NamedTuple):
+    x: Any
+    y: Any
+
+
+@dataclasses.dataclass
+class Layer:
+    w: Any
+    b: Any
+    name: str = "layer"
+
+
+def test_structures_come_back_as_they_are() -> None:
+    def f(p: Any) -> Any:
+        return np.sum(p["w"] ** 2.0) + p["deep"][0] * p["deep"][1].x + np.sum(p["layer"].w) * p["layer"].b
+
+    given_ = {"w": X, "deep": [2.0, Point(3.0, 4.0)], "layer": Layer(np.ones(2), 5.0)}
+    found = grad(f)(given_)
+    assert list(found) == ["w", "deep", "layer"] and np.array_equal(found["w"], 2.0 * X)
+    assert found["deep"] == [3.0, Point(2.0, 0.0)] and type(found["deep"][1]) is Point
+    assert np.array_equal(found["layer"].w, [5.0, 5.0]) and found["layer"].b == 2.0 and type(found["layer"]) is Layer
+    assert grad(lambda t: t[0] * t[1])((2.0, 3.0)) == (3.0, 2.0)
+    assert given_["deep"] == [2.0, Point(3.0, 4.0)]  # untouched
+
+
+def test_a_leaf_without_a_delta_stays_without_one() -> None:
+    found = grad(lambda p: np.sum(p["x"]) * p["n"])({"x": X, "n": np.int64(3), "flag": "text"})
+    assert np.array_equal(found["x"], [3.0, 3.0, 3.0]) and found["n"] is None and found["flag"] is None
+
+
+def test_whatever_can_be_called() -> None:
+    @symbolic
+    def decorated(x: Annotated[np.ndarray, Symbolic]) -> Annotated[float, Symbolic]:
+        total: float = wavy(x)
+        return total
+
+    class Model:
+        def __init__(self, scale: float) -> None:
+            self.scale = scale
+
+        def loss(self, x: Any) -> Any:
+            return wavy(x) * self.scale
+
+        slope = grad(loss)
+
+    model = Model(2.0)
+    expected = slope(X)
+    layers: list[Any] = [decorated, s.Sum(Times(s.Sin(), Identity())), functools.partial(lambda k, x: wavy(x) * k, 1.0)]
+    for f in [wavy, *layers, lambda x: wavy(x)]:
+        assert np.allclose(grad(f)(X), expected)
+    assert np.allclose(grad(model.loss)(X), 2.0 * expected) and np.allclose(model.slope(X), 2.0 * expected)
+    assert grad(np.sin)(0.0) == 1.0 and grad(abs)(-2.0) == -1.0
+    model.scale = 3.0
+    assert np.allclose(model.slope(X), 3.0 * expected)
+
+
+def test_higher_orders() -> None:
+    assert grad(grad(np.sin))(0.5) == pytest.approx(-np.sin(0.5))
+    assert grad(grad(grad(lambda x: x**4)))(2.0) == pytest.approx(48.0)
+    assert grad(grad(lambda x: np.sin(x) ** 2))(0.0) == 2.0
+    hessian = [grad(lambda x, k=k: grad(wavy)(x)[k])(X) for k in range(3)]  # type: ignore[misc]  # a default in a lambda
+    assert np.allclose(hessian, np.diag(2 * np.cos(X) - X * np.sin(X)))
+    assert grad(lambda x: x * grad(lambda y: x * y)(1.0))(3.0) == 6.0  # no confusion of what is differentiated
+
+
+def test_within_a_symbolic_function() -> None:
+    net = symbolic(lambda x: grad(wavy)(x) * Weight(2.0), np.ndarray)
+    for _ in range(3):
+        assert np.allclose(net(X), 2.0 * slope(X))
+
+
+def test_weights_are_no_arguments_but_are_seen() -> None:
+    w = Weight(3.0)
+    f = grad(lambda x: np.sum(x * w))
+    assert np.array_equal(f(X), [3.0, 3.0, 3.0])
+    w.assign(5.0)
+    assert np.array_equal(f(X), [5.0, 5.0, 5.0])
+
+
+def test_vjp_pulls_any_delta_back() -> None:
+    value, pullback = vjp(lambda x, y: (x * y, np.sum(x)), X, 2.0)
+    assert type(value) is tuple and np.array_equal(value[0], 2.0 * X) and value[1] == np.sum(X)
+    dx, dy = pullback((np.array([1.0, 10.0, 100.0]), 1000.0))
+    assert np.array_equal(dx, [1002.0, 1020.0, 1200.0]) and dy == pytest.approx(0.5 - 10.0 + 200.0)
+    again = pullback((np.zeros(3), 1.0))
+    assert np.array_equal(again[0], np.ones(3)) and again[1] == 0.0 and np.array_equal(dx, [1002.0, 1020.0, 1200.0])
+    with pytest.raises(ShapeError, match=r"\(4,\).*\(3,\).*;"):
+        vjp(lambda x: x * 2.0, X)[1](np.ones(4))
+
+
+def test_the_argument_may_change_after_vjp() -> None:
+    x = X.copy()
+    _, pullback = vjp(lambda v: v * v, x)
+    x[...] = 100.0
+    assert np.array_equal(pullback(np.ones(3))[0], 2.0 * X)
+
+
+def test_arguments_that_are_not_differentiated_count_at_each_call() -> None:
+    def f(x: Any, power: int, how: str = "sum", scale: Any = 1.0) -> Any:
+        return (np.sum if how == "sum" else np.mean)(x**power) * scale
+
+    g = grad(f)
+    assert np.allclose(g(X, 2), 2.0 * X) and np.allclose(g(X, 3), 3.0 * X**2)
+    assert np.allclose(g(X, 2, how="mean"), 2.0 * X / 3.0) and np.allclose(g(X, 2, scale=4.0), 8.0 * X)
+    assert np.allclose(g(X, 2), 2.0 * X)
+
+
+def test_a_function_that_ignores_its_argument_has_gradient_zero() -> None:
+    assert np.array_equal(grad(lambda x: 3.0)(X), np.zeros(3))
+    assert np.array_equal(grad(lambda x, y: y)(X, 2.0), np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("f", "args", "argnums", "error", "words"),
+    [
+        (lambda x: x * 2.0, (X,), 0, ShapeError, r"returns an array of shape \(3,\).*;.*vjp"),
+        (lambda x: (x, x), (X,), 0, ShapeError, r"returns \(.*;.*vjp"),
+        (lambda x: x * 1j, (2.0,), 0, DtypeError, r"complex.*;.*np\.real"),
+        (lambda x: np.sum(x), (np.arange(3),), 0, DtypeError, r"argument 0.*int64.*NoDelta.*;.*astype"),
+        (lambda x: np.sum(x), (np.array([True]),), 0, DtypeError, r"argument 0.*bool.*NoDelta.*;"),
+        (lambda x: np.sum(x), ("text",), 0, DtypeError, r"argument 0.*str.*;"),
+        (lambda x: np.sum(x), (X,), 1, ShapeError, r"argument 1.*;.*argnums"),
+        (lambda x: np.sum(x), (X,), -2, ShapeError, r"argument -2.*;"),
+        (lambda x: None, (X,), 0, (DtypeError, ShapeError), r"NoneType.*;"),
+        (lambda x: "text", (X,), 0, (DtypeError, ShapeError), r"str.*;"),
+    ],
+)
+def test_what_is_refused(f: Any, args: Any, argnums: int, error: Any, words: str) -> None:
+    for derivative in (grad(f, argnums), value_and_grad(f, argnums)):
+        with pytest.raises(error, match=f"<lambda>.*{words}|{words}"):
+            derivative(*args)
+
+
+def test_what_is_no_function_is_refused() -> None:
+    with pytest.raises(DtypeError, match="not callable.*;"):
+        grad(3)  # type: ignore[arg-type]  # what is tested
+    with pytest.raises(SymbolicError, match="argument 0.*;"):
+        grad(np.sum)()
