@@ -64,9 +64,9 @@ def main(number: int = 0) -> None:
     read, order = reader(maps=16), np.random.default_rng(number)
     step = cross_entropy(read=read).trainer(Adam(CosineDecay(0.005, EPOCHS * BATCHES)))
     losses, accuracies = [], [np.mean(read(held).argmax(axis=1) == truth)]
-    print(read, *(f"{path:20}{w.value.shape!s:>20}{w.value.size:8,}" for path, w in read.weights().items()), sep="\n")
     with Progress("{task.description}", BarColumn(), TimeElapsedColumn()) as bar:
-        for _ in bar.track(range(EPOCHS)):
+        bar.print(read, *(f"{k:20}{w.value.shape!s:>20}{w.value.size:8,}" for k, w in read.weights().items()), sep="\n")
+        for _ in bar.track(range(EPOCHS), description="untrained"):
             for batch in np.array_split(order.permutation(len(X)), BATCHES):
                 losses.append(step(X[batch], y[batch]))
             accuracies.append(np.mean(read(held).argmax(axis=1) == truth))

@@ -26,11 +26,16 @@ def __getattr__(name: str) -> "Any":
     if name.startswith("_"):
         raise AttributeError(f"module 'symbolic' has no attribute {name!r}")
     public = import_module("symbolic.public")
-    try:
-        found = globals()[name] = getattr(public, name)
-    except AttributeError:
-        raise AttributeError(f"module 'symbolic' has no attribute {name!r}") from None
+    found = globals()[name] = getattr(public, name, None) or _operation(name)
     return found
+
+
+def _operation(name: str) -> "Any":
+    """An operation that stands for a NumPy function is public by its declaration: it is written in one place."""
+    for operation in import_module("symbolic.ops.operation").OPERATIONS:
+        if operation.__name__ == name:
+            return operation
+    raise AttributeError(f"module 'symbolic' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -20,8 +20,8 @@ from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer
 from symbolic.leaves import Identity, Literal, set_once
 from symbolic.literal import as_layer, delta_spec
-from symbolic.ops.families import Mark, Tuple
 from symbolic.ops.operation import Operation, topological
+from symbolic.ops.passing import Mark, Tuple
 from symbolic.plan import CAREFUL, build
 from symbolic.spec import Spec, describe, key_of, show, spec_of
 from symbolic.structure import Tree, count, flatten, unflatten
@@ -290,7 +290,8 @@ class Differentiated(Layer[Any, Any]):
         set_once(self, "value", value)
 
     def apply(self, input: AnyLayer) -> AnyLayer:
-        marks: list[AnyLayer] = [Mark.make((one,)) for one in (input.operands if isinstance(input, Tuple) else (input,))]
+        entries_ = input.operands if isinstance(input, Tuple) else (input,)
+        marks: list[AnyLayer] = [Mark.make((one,)) for one in entries_]
         output = self.layer.apply(joined(marks))
         self._check(output, marks)
         single = isinstance(self.argnums, int)

@@ -14,9 +14,10 @@ from symbolic.inference import Inference
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
-from symbolic.ops.families import Item, SumLike, Tuple
+from symbolic.ops.deltas import SumLike
 from symbolic.ops.indexing import Scatter
 from symbolic.ops.operation import Operation, topological
+from symbolic.ops.passing import Item, Tuple
 from symbolic.printing import separated
 from symbolic.spec import AnySpec, OpaqueSpec, TupleSpec, describe
 

@@ -11,7 +11,7 @@ import numpy as np
 from symbolic.errors import ShapeError, TapeError, warn
 from symbolic.execution import Timed, finite, is_differentiable, shaped
 from symbolic.leaves import Weight
-from symbolic.ops.families import Tuple
+from symbolic.ops.passing import Tuple
 from symbolic.plan import CAREFUL
 from symbolic.tape import Tape
 from symbolic.training import move

@@ -18,8 +18,8 @@ from symbolic.inference import Inference
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Identity, Weight
 from symbolic.literal import delta_spec
-from symbolic.ops.families import Tuple
 from symbolic.ops.operation import Operation, topological
+from symbolic.ops.passing import Tuple
 from symbolic.plan import CAREFUL, Instruction, Mode, Program, build
 from symbolic.spec import AnySpec, OpaqueSpec, TupleSpec
 from symbolic.trace import Tracing

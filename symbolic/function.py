@@ -13,15 +13,16 @@ import numpy as np
 from symbolic.context import here, scope, source
 from symbolic.dims import Names
 from symbolic.errors import DtypeError, ShapeError, SymbolicError, Where, _place, located
-from symbolic.hints import Hint, check, convert, declared_spec, is_symbolic, read, signature_hints
+from symbolic.hints import check, convert, declared_spec
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer
 from symbolic.leaves import Identity, Projection, Weight, set_once
 from symbolic.literal import as_layer
 from symbolic.network import network
 from symbolic.nn.initializers import fresh_seed
-from symbolic.ops.families import Tuple
 from symbolic.ops.operation import Operation, topological
+from symbolic.ops.passing import Tuple
+from symbolic.signature import Signature, signature_of
 from symbolic.trace import Store, Tracing, as_output, run_body, trace
 from symbolic.values import native
 
@@ -315,79 +316,9 @@ def _assigned_name(file: str, line: int) -> str:
     return found[1] if found else ""
 
 
-class Signature:
-    """The parameters of a symbolic function: which are inputs, what is declared of each, what is returned."""
-
-    def __init__(self, function: Callable[..., Any], hints: Mapping[str, Any], title: str) -> None:
-        self.signature = inspect.signature(function)
-        code = getattr(inspect.unwrap(getattr(function, "func", function)), "__code__", None)
-        self.file: str = getattr(code, "co_filename", "")
-        self.line: int = getattr(code, "co_firstlineno", 0)
-        self.where = f"{title} ({self.file.rsplit('/', 1)[-1]}:{self.line})" if self.file else title
-        parameters = self.signature.parameters
-        self.inputs = tuple([name for name in parameters if is_symbolic(hints.get(name))])
-        self.hints: dict[str, Hint] = {
-            name: read(hints[name], f"parameter {name} of {self.where}") for name in self.inputs
-        }
-        back = hints.get("return")
-        known = back is not None and back is not type(None)
-        self.returns = read(back, f"the return of {self.where}") if known else None
-        empty = inspect.Parameter.empty
-        self.defaults = {name: one.default for name, one in parameters.items() if one.default is not empty}
-        variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        self.required = tuple(
-            [
-                n
-                for n, p in parameters.items()
-                if n not in self.inputs and n not in self.defaults and p.kind not in variadic
-            ]
-        )
-        if not self.inputs:
-            raise DtypeError(
-                f"{title} has no symbolic parameter",
-                where=self.where,
-                remedy="mark an input: `x: Annotated[np.ndarray, Symbolic]`",
-            )
-
-    def usage(self, title: str) -> str:
-        return f"call {title}({', '.join([*self.inputs, *(f'{name}=…' for name in self.required)])})"
-
-    def without_self(self) -> Signature:
-        """The same for a bound method."""
-        twin: Signature = object.__new__(Signature)
-        twin.__dict__.update(self.__dict__)
-        first = next(iter(self.signature.parameters))
-        twin.signature = self.signature.replace(parameters=list(self.signature.parameters.values())[1:])
-        twin.required = tuple([name for name in self.required if name != first])
-        return twin
-
-
 def make(function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any], depth: int) -> SymbolicFunction:
     """A symbolic function from its own hints and those that are given beside it."""
-    frame = sys._getframe(depth)
-    title = str(getattr(function, "__name__", None) or getattr(getattr(function, "func", None), "__name__", "function"))
-    own = getattr(function, "func", function)
-    try:
-        hints = signature_hints(own, frame.f_locals)
-    except NameError as error:
-        raise DtypeError(
-            f"a hint of {title} cannot be read: {error}",
-            where=_place(source()),
-            remedy="import the name where the function is defined (not only for the type checker)",
-        ) from error
-    names = list(inspect.signature(function).parameters)
-    hints.update({name: _marked(hint) for name, hint in zip(names, given, strict=False)})
-    hints.update({("return" if name == "returns" else name): _marked(hint) for name, hint in named.items()})
-    return SymbolicFunction(function, Signature(function, hints, title))
-
-
-def _marked(hint: Any) -> Any:
-    """A hint given beside a function counts as one with `Symbolic`."""
-    from typing import Annotated
-
-    from symbolic.hints import Symbolic
-
-    return hint if is_symbolic(hint) else Annotated[hint, Symbolic]
+    return SymbolicFunction(function, signature_of(function, given, named, sys._getframe(depth).f_locals))
 
 
 def symbolic(function: Any = None, *hints: Any, **named: Any) -> Any:

@@ -18,8 +18,8 @@ from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer, cannot, install
 from symbolic.leaves import Identity, Literal, Projection, Weight, set_once
 from symbolic.literal import as_layer
-from symbolic.ops.families import Item, Tuple
 from symbolic.ops.operation import Operation, topological
+from symbolic.ops.passing import Item, Tuple
 from symbolic.spec import AnySpec, key_of, spec_of
 from symbolic.tape import Tape
 from symbolic.trace import Tracing, constant_value, trace

@@ -19,7 +19,8 @@ from symbolic.context import here, user_frame
 from symbolic.errors import DtypeError, ShapeError, warn
 from symbolic.layer import Layer, refuse
 from symbolic.literal import delta_spec
-from symbolic.ops.families import SumLike, fit, zeros_like_delta
+from symbolic.ops.deltas import SumLike, fit
+from symbolic.ops.passing import zeros_like_delta
 from symbolic.parts import Part
 from symbolic.schedules import Rate, SettingError, checked_rate, number, rate_at, written
 from symbolic.spec import Spec, spec_of

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from symbolic.ops.families import is_complex
+from symbolic.ops.deltas import is_complex
 from symbolic.schedules import Settings, number
 
 __all__ = ["L1", "L2", "Clip", "ClipNorm", "Part"]

@@ -13,7 +13,7 @@ from symbolic.errors import located
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
-from symbolic.ops.families import Chain
+from symbolic.ops.deltas import Chain
 from symbolic.ops.operation import Kernel, Operation, topological
 from symbolic.simplify import simplify
 from symbolic.spec import AnySpec, Spec, describe, spec_of

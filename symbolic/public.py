@@ -40,7 +40,6 @@ from symbolic.nn.initializers import zeros as zeros
 from symbolic.nn.layers import Linear as Linear
 from symbolic.nn.layers import Module as Module
 from symbolic.nn.layers import ReLU as ReLU
-from symbolic.ops import axes as _axes  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import methods as _methods  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import statistics as _statistics  # noqa: F401 - it binds NumPy functions
 from symbolic.ops.arithmetic import Abs as Abs
@@ -125,9 +124,6 @@ from symbolic.ops.exponential import Sin as Sin
 from symbolic.ops.exponential import Sinh as Sinh
 from symbolic.ops.exponential import Tan as Tan
 from symbolic.ops.exponential import Tanh as Tanh
-from symbolic.ops.families import Cast as Cast
-from symbolic.ops.families import Item as Item
-from symbolic.ops.families import Tuple as Tuple
 from symbolic.ops.gathering import TakeAlongAxis as TakeAlongAxis
 from symbolic.ops.indexing import GetItem as GetItem
 from symbolic.ops.indexing import Scatter as Scatter
@@ -151,6 +147,9 @@ from symbolic.ops.movement import Squeeze as Squeeze
 from symbolic.ops.movement import Swapaxes as Swapaxes
 from symbolic.ops.movement import Transpose as Transpose
 from symbolic.ops.norms import Norm as Norm
+from symbolic.ops.passing import Cast as Cast
+from symbolic.ops.passing import Item as Item
+from symbolic.ops.passing import Tuple as Tuple
 from symbolic.ops.products import Convolve as Convolve
 from symbolic.ops.products import Correlate as Correlate
 from symbolic.ops.products import Cross as Cross

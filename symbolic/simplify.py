@@ -14,8 +14,9 @@ from symbolic.context import inside
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
-from symbolic.ops.families import Chain, Mark
+from symbolic.ops.deltas import Chain
 from symbolic.ops.operation import Operation, topological
+from symbolic.ops.passing import Mark
 from symbolic.printing import bits
 from symbolic.spec import Spec, product
 

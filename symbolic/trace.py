@@ -22,9 +22,9 @@ from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer, cannot, refuse, short
 from symbolic.leaves import Literal, Weight
 from symbolic.literal import as_layer
-from symbolic.ops.families import Cast, Mark, Tuple
 from symbolic.ops.indexing import assign as assigned
 from symbolic.ops.operation import Operation, topological
+from symbolic.ops.passing import Cast, Mark, Tuple
 from symbolic.plan import build
 from symbolic.printing import alike, bits
 from symbolic.spec import Spec, spec_of

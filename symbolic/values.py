@@ -11,7 +11,7 @@ from symbolic.errors import DtypeError, ShapeError
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal, Weight
 from symbolic.literal import delta_spec
-from symbolic.ops.families import Tuple
+from symbolic.ops.passing import Tuple
 from symbolic.spec import AnySpec, Spec, show
 
 

@@ -1,5 +1,8 @@
 """Does a program give the same numbers however it is run: interpreted, compiled, timed, from several threads?"""
 
+# what a weight's delta is, is of no interest here
+# mypy: disable-error-code="var-annotated"
+
 import threading
 from typing import Any
 

@@ -1,5 +1,8 @@
 """Do layers put together in a row, side by side or entry by entry compute what their parts do?"""
 
+# what a weight's delta is, is of no interest here
+# mypy: disable-error-code="var-annotated"
+
 from typing import Any
 
 import numpy as np
@@ -98,12 +101,13 @@ def test_tables_feed_each_other() -> None:
 
 
 def test_add_appends_in_place_until_the_container_is_used() -> None:
-    for use in (
+    uses: list[Any] = [
         lambda net: net.predict(X),
         lambda net: net.forward(Literal(X)).close(),
         lambda net: net.train(X, optimizer=SGD(0.0)),
         lambda net: Sequential(net).predict(X),
-    ):
+    ]
+    for use in uses:
         net = Sequential(Linear(4, 2))
         assert net.add(ReLU()) is net
         use(net)
@@ -115,7 +119,8 @@ def test_add_appends_in_place_until_the_container_is_used() -> None:
 
 
 def test_what_is_no_layer_is_refused() -> None:
-    for thing in (np.sin, 3, None, [Linear(2, 2)]):
+    things: list[Any] = [np.sin, 3, None, [Linear(2, 2)]]
+    for thing in things:
         with pytest.raises(DtypeError, match=r"Sequential\.add.*;.*@symbolic"):
             Sequential(thing)
 

@@ -38,8 +38,9 @@ def ours(pairs: list[tuple[str, tuple[int, ...]]]) -> bool:
 
 
 def jaxtypings(pairs: list[tuple[str, tuple[int, ...]]]) -> bool:
-    with jaxtyping.jaxtyped("context"):  # type: ignore[attr-defined]  # its names are shared within the block
-        return all(isinstance(np.zeros(shape), jaxtyping.Float[np.ndarray, text]) for text, shape in pairs)
+    with jaxtyping.jaxtyped("context"):  # its names are shared within the block
+        kinds: list[Any] = [jaxtyping.Float[np.ndarray, text] for text, _ in pairs]
+        return all(isinstance(np.zeros(shape), kind) for kind, (_, shape) in zip(kinds, pairs, strict=True))
 
 
 @given(words(), SHAPES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_at_module_level_and_in_a_class() -> None:
 
 
 def test_names_of_the_function_around_it_are_seen() -> None:
-    Local = Annotated[np.ndarray, Symbolic[np.float64, "n"]]  # noqa: N806 - a type
+    Local = Annotated[np.ndarray, Symbolic[np.float64, "n"]]
 
     @symbolic
     def f(x: Local, y: Local) -> Local:

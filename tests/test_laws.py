@@ -140,6 +140,26 @@ def _compare(subject: Subject, call: Call, got: Any, want: Any) -> None:
         assert_equal(one, other, subject, exact=not numbers)
 
 
+def law_buffers(subject: Subject, data: st.DataObject) -> bool:
+    """Between other operations the value is the same: no buffer is reused while a view of it is still to be read."""
+    call = subject.arguments(Draw(data))
+    function = subject.of(call)
+    if isinstance(attempt(function, call.arrays), Exception):
+        return False
+
+    def between(*arrays: Any) -> Any:
+        fresh = [one + one if one.dtype.kind in "fc" else one for one in arrays]
+        out = leaves(function(*fresh))
+        others = [np.sin(one - 1.5) * 2.0 for one in arrays if one.dtype.kind in "fc"]
+        return (*[np.logical_not(one) for one in out], *others, *[one * 1 for one in out])
+
+    net, want = network(between, len(call.arrays)), attempt(between, call.arrays)
+    for _ in range(4):
+        for got, one in zip(net.predict(*call.arrays), want, strict=True):
+            assert_equal(got, one, subject)
+    return True
+
+
 def _bits(value: Any) -> Any:
     array = np.asarray(value)
     if array.dtype.kind in "fc":
@@ -219,13 +239,17 @@ def law_gradient(subject: Subject, data: st.DataObject, dtype: str = "float64") 
     loss = prepared(subject, draw)
     if isinstance(loss, bool):
         return loss
-    value, deltas = value_and_grad(loss, loss.positions)(*loss.floats)
+    derivative = value_and_grad(loss, loss.positions)
+    value, deltas = derivative(*loss.floats)
     np.testing.assert_allclose(value, loss(*loss.floats), rtol=1e-12, atol=1e-12)
     for k, delta in enumerate(deltas):
         what = f"{subject}, gradient by argument {k} of {loss.floats}"
         like_argument(delta, loss.floats[k], what)
         way = direction(draw, loss.floats[k])
         agree(delta, way, along(loss, loss.floats, k, way), what, loss.tolerance)
+    for _ in range(3):
+        again = derivative(*loss.floats)[1]
+        assert list(map(_bits, deltas)) == list(map(_bits, again)), f"{subject}: another gradient when compiled"
     return True
 
 
@@ -296,6 +320,7 @@ def law_oracle(subject: Subject, data: st.DataObject) -> bool:
 
 
 test_value = drawn(law_value)
+test_buffers = drawn(law_buffers, EXAMPLES // 3)
 test_infer = drawn(law_infer, EXAMPLES // 2)
 test_gradient = drawn(law_gradient)
 test_complex_gradient = drawn(law_complex, EXAMPLES // 3)

@@ -1,5 +1,9 @@
 """Do weights move once per tape, at its close, by the sum of what reached them, and never otherwise?"""
 
+# what a weight's delta is, is of no interest here
+# mypy: disable-error-code="var-annotated"
+
+import contextlib
 import gc
 import re
 import sys
@@ -150,7 +154,8 @@ def test_closing_twice_and_using_a_closed_tape_raise() -> None:
         for act in (tape.close, lambda: tape.value, lambda: tape.backward(1.0), tape.duplicate):
             with pytest.raises(TapeError, match=r"closed tape.*test_tape\.py:\d+.*;.*with"):
                 act()
-    assert isinstance(pytest.raises(RuntimeError, tape.close).value, TapeError)
+        with pytest.raises(RuntimeError):
+            tape.close()
     assert w.value == 0.8
 
 
@@ -262,8 +267,8 @@ def test_a_predicted_array_never_changes_later() -> None:
     w = Weight(rng.normal(size=3))
     nets: list[Any] = [
         s.Exp(Times(Identity(), w)),
-        np.reshape(Times(Identity(), w), (3, 1)),  # type: ignore[call-overload]
-        np.reshape(w, (1, 3)),  # type: ignore[call-overload]  # a layer stands for an array
+        np.reshape(Times(Identity(), w), (3, 1)),
+        np.reshape(w, (1, 3)),  # a layer stands for an array
         w[1:],
         w,
     ]
@@ -279,13 +284,12 @@ def test_a_predicted_array_never_changes_later() -> None:
 def test_writing_into_a_prediction_reaches_nobody() -> None:
     w = Weight(np.ones(3))
     x = np.zeros(3)
-    for net in (w, np.reshape(w, (3, 1)), Times(w, 1.0), Literal(np.ones(3))):  # type: ignore[call-overload]
+    nets: list[Any] = [w, np.reshape(w, (3, 1)), Times(w, 1.0), Literal(np.ones(3))]
+    for net in nets:
         for _ in range(4):
             value = net.predict(x)
-            try:
+            with contextlib.suppress(ValueError):  # read-only is as good
                 value[...] = 7.0
-            except ValueError:
-                pass  # read-only is as good
         assert np.array_equal(np.ravel(net.predict(x)), np.ones(3))
     assert np.array_equal(w.value, np.ones(3))
 
@@ -339,9 +343,11 @@ def test_a_delta_may_be_a_number_for_an_array() -> None:
 
 
 def test_a_bare_value_is_taken_as_a_literal() -> None:
-    with Times(Identity(), 2.0).forward(3.0) as tape:
+    number: Any = 3.0
+    pair: Any = (1.0, 2.0)
+    with Times(Identity(), 2.0).forward(number) as tape:
         assert tape.value == 6.0
-    with s.Plus(s.Projection(0), s.Projection(1)).forward((1.0, 2.0)) as tape:
+    with s.Plus(s.Projection(0), s.Projection(1)).forward(pair) as tape:
         assert tape.value == 3.0
 
 
@@ -352,7 +358,7 @@ def test_a_tape_of_a_tuple_takes_a_delta_for_each_entry() -> None:
         assert tape.value == (3.0, 6.0)
         tape.backward((1.0, 10.0))
     assert (a.delta, b.delta) == (3.0, 30.0)
-    with table.forward(Literal(3.0)) as tape, pytest.raises(ShapeError, match="2 deltas|deltas for 2|1 deltas"):
+    with table.forward(Literal(3.0)) as tape, pytest.raises(ShapeError, match=r"1 deltas for 2 outputs"):
         tape.backward((1.0,))
 
 
@@ -364,5 +370,6 @@ def test_the_value_of_a_tape_is_read_only() -> None:
 def test_the_texts_say_what_to_do() -> None:
     tape = Times(Weight(1.0), 2.0).forward(Literal(0.0))
     tape.close()
-    text = str(pytest.raises(TapeError, tape.close).value)
-    assert re.fullmatch(r".*closed tape.*close.*, in .*test_tape\.py:\d+.*; use .*", text)
+    with pytest.raises(TapeError) as caught:
+        tape.close()
+    assert re.fullmatch(r".*closed tape.*close.*, in .*test_tape\.py:\d+.*; use .*", str(caught.value))

@@ -1,5 +1,8 @@
 """Is `train` one step, whole or not at all, and is the fast path the same step?"""
 
+# what a weight's delta is, is of no interest here
+# mypy: disable-error-code="var-annotated"
+
 import time
 from typing import Any
 
@@ -120,9 +123,10 @@ def test_trained_on_another_shape_it_goes_on() -> None:
 
 def test_train_with_nothing_to_move_raises() -> None:
     for net in (s.Exp(), Sum(Times(Identity(), 2.0)), s.Sequential(s.ReLU())):
-        for act in (lambda n=net: n.train(1.0, optimizer=SGD(0.1)), lambda n=net: n.trainer(SGD(0.1))(1.0)):  # type: ignore[misc]
-            with pytest.raises(SymbolicError, match="nothing to move.*;"):
-                act()
+        with pytest.raises(SymbolicError, match=r"nothing to move.*;"):
+            net.train(1.0, optimizer=SGD(0.1))
+        with pytest.raises(SymbolicError, match=r"nothing to move.*;"):
+            net.trainer(SGD(0.1))(1.0)
 
 
 def test_train_without_an_optimizer_keeps_the_deltas_and_says_so() -> None:
@@ -145,7 +149,7 @@ def test_a_loss_that_is_not_finite_moves_nothing(make: Any, warm: int, bad: floa
     spoiled[2, 1] = bad
     if np.isinf(bad):  # tanh saturates: the loss is finite, the gradient is not
         spoiled[2, 0] = -bad
-    with pytest.raises((LayerError, FloatingPointError), match="not finite|nan|inf"), np.errstate(all="ignore"):
+    with pytest.raises((LayerError, FloatingPointError), match=r"not finite|nan|inf"), np.errstate(all="ignore"):
         net.train(spoiled, optimizer=optimizer)
     assert before == (values(net), {k: v.tobytes() for k, v in optimizer.state_dict(net.weights()).items()})
     net.train(X, optimizer=optimizer)

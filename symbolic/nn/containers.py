@@ -13,8 +13,8 @@ from symbolic.errors import DtypeError, ShapeError, TapeError, _place
 from symbolic.layer import AnyLayer, Layer, refuse
 from symbolic.leaves import set_once
 from symbolic.nn.layers import Module
-from symbolic.ops.families import Item, Tuple
 from symbolic.ops.operation import Operation
+from symbolic.ops.passing import Item, Tuple
 from symbolic.printing import separated
 from symbolic.spec import TupleSpec, describe
 from symbolic.trace import Tracing

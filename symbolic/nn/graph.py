@@ -11,7 +11,7 @@ from symbolic.layer import AnyLayer, refuse
 from symbolic.leaves import set_once
 from symbolic.nn.containers import entries_of, run_child
 from symbolic.nn.layers import Module
-from symbolic.ops.families import Tuple
+from symbolic.ops.passing import Tuple
 
 
 class GraphError(SymbolicError, ValueError):

@@ -10,7 +10,8 @@ import numpy as np
 
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
-from symbolic.ops.families import Binary, Unary, cancelled, chain, is_complex
+from symbolic.ops.deltas import cancelled, chain, is_complex
+from symbolic.ops.families import Binary, Unary
 from symbolic.ops.operation import Kernel, array
 from symbolic.spec import AnySpec, Spec, dtype_by_trial
 

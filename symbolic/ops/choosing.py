@@ -10,8 +10,10 @@ import numpy as np
 
 from symbolic.layer import FUNCTIONS
 from symbolic.literal import as_layer
-from symbolic.ops.families import Elementwise, Item, SumLike
+from symbolic.ops.deltas import SumLike
+from symbolic.ops.families import Elementwise
 from symbolic.ops.operation import Kernel, Operation, array, implements
+from symbolic.ops.passing import Item
 from symbolic.spec import AnySpec, Spec, TupleSpec, broadcast, result_dtype
 
 # --------------------------------------------------------------------------- a choice by condition

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.ops.families import Unary, is_complex
+from symbolic.ops.deltas import is_complex
+from symbolic.ops.families import Unary
 from symbolic.ops.operation import Operation, array, implements
 from symbolic.spec import AnySpec, Spec, dtype_by_trial
 

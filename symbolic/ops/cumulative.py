@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from symbolic.ops.families import Cast, Reduction, ReshapeLike, conjugate
+from symbolic.ops.deltas import ReshapeLike, conjugate
+from symbolic.ops.families import Reduction
 from symbolic.ops.operation import Operation, array, implements, method
+from symbolic.ops.passing import Cast
 from symbolic.spec import (
     AnySpec,
     Spec,

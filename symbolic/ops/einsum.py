@@ -12,7 +12,7 @@ from symbolic.errors import ShapeError
 from symbolic.layer import Layer, refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import plain
-from symbolic.ops.families import conjugate
+from symbolic.ops.deltas import conjugate
 from symbolic.ops.operation import Kernel, Operation, array, implements
 from symbolic.spec import AnySpec, Dim, Shape, Spec, result_dtype, show
 

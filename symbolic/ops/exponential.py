@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.ops.families import Binary, Unary, is_complex
+from symbolic.ops.deltas import is_complex
+from symbolic.ops.families import Binary, Unary
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 

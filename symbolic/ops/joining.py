@@ -11,7 +11,7 @@ from symbolic.errors import ShapeError
 from symbolic.layer import Layer, refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import entry, ints, plain
-from symbolic.ops.families import SizeOf
+from symbolic.ops.deltas import SizeOf
 from symbolic.ops.operation import Kernel, Operation, array, implements, static
 from symbolic.spec import AnySpec, Dim, Shape, Spec, normalize_axis, result_dtype, show
 

@@ -12,7 +12,7 @@ from symbolic.errors import ShapeError
 from symbolic.layer import AnyLayer, refuse, unsupported
 from symbolic.literal import as_layer
 from symbolic.ops.axes import plain
-from symbolic.ops.families import conjugate
+from symbolic.ops.deltas import conjugate
 from symbolic.ops.operation import Kernel, Operation, array, implements, method, static
 from symbolic.spec import (
     AnySpec,

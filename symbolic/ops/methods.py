@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from symbolic.layer import METHODS, AnyLayer, refuse
-from symbolic.ops.families import Cast
 from symbolic.ops.operation import array_method, implements
+from symbolic.ops.passing import Cast
 
 _FUNCTIONS: list[Callable[..., Any]] = [
     *(np.all, np.any, np.argmax, np.argmin, np.argpartition, np.argsort, np.clip, np.conjugate, np.copy),

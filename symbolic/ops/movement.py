@@ -10,7 +10,8 @@ from symbolic.errors import ShapeError
 from symbolic.layer import AnyLayer, refuse, unsupported
 from symbolic.literal import as_layer
 from symbolic.ops.axes import Rearranged, ints, plain
-from symbolic.ops.families import Movement, ReshapeLike
+from symbolic.ops.deltas import ReshapeLike
+from symbolic.ops.families import Movement
 from symbolic.ops.operation import Operation, array, implements
 from symbolic.spec import (
     AnySpec,

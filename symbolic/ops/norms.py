@@ -7,7 +7,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from symbolic.layer import unsupported
-from symbolic.ops.families import Reduction, cancelled
+from symbolic.ops.deltas import cancelled
+from symbolic.ops.families import Reduction
 from symbolic.ops.operation import implements
 from symbolic.spec import normalize_axes
 

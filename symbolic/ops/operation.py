@@ -20,7 +20,7 @@ from symbolic.layer import FUNCTIONS, METHODS, UFUNC_METHODS, AnyLayer, Layer, q
 from symbolic.leaves import Identity, set_once, written
 from symbolic.literal import as_layer
 from symbolic.printing import bits, separated
-from symbolic.spec import AnySpec, Spec
+from symbolic.spec import AnySpec, OpaqueSpec, Spec
 
 Kernel = Callable[..., Any]
 
@@ -91,7 +91,7 @@ class Operation(Layer[Any, Any]):
 
     def __init_subclass__(cls, numpy: Any = None, symbol: str = "", method: str = "", **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.__match_args__ = cls.operand_names + tuple(cls.defaults)
+        type.__setattr__(cls, "__match_args__", (*cls.operand_names, *cls.defaults))
         if not cls.variadic:
             for k, name in enumerate(cls.operand_names):
                 setattr(cls, name, _Operand(k))
@@ -117,7 +117,8 @@ class Operation(Layer[Any, Any]):
             operands = tuple(given)
         for name in parameters:
             if name not in defaults:
-                raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(defaults) or 'none'}")
+                known = ", ".join(defaults) or "none"
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has {known}")
         set_once(self, "operands", tuple([as_layer(one) for one in operands]))
         set_once(self, "parameters", tuple([parameters.get(name, value) for name, value in defaults.items()]))
 
@@ -148,7 +149,7 @@ class Operation(Layer[Any, Any]):
         return self.functions[0](*values, **dict(zip(self.defaults, self.parameters, strict=True)))
 
     def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
-        """What computes the value for operands of these specs, and whether it takes the result's array (or None) last."""
+        """What computes the value for these specs, and whether it takes the result's array (or None) last."""
         return self.evaluate, False
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
@@ -263,7 +264,9 @@ def is_default(value: Any, parameter: inspect.Parameter | None) -> bool:
 _UFUNC_DEFAULTS = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True, "axes": None}
 
 
-def arguments(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Any) -> dict[str, Any]:
+def arguments(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Any
+) -> dict[str, Any]:
     """A call's arguments by NumPy's own names; one that is not `wanted` must say nothing."""
     bound = signature(function).bind(*args, **kwargs)
     given: dict[str, Any] = {}
@@ -374,7 +377,7 @@ def array(spec: AnySpec) -> Spec:
     """The spec of an operand that must be an array or a number."""
     if isinstance(spec, Spec):
         return spec
-    what = "a tuple" if isinstance(spec, tuple) and not hasattr(spec, "kind") else getattr(spec, "kind", type(spec)).__name__
+    what = f"of type {spec.kind.__name__}" if isinstance(spec, OpaqueSpec) else "a tuple"
     raise DtypeError(f"an operand is {what}, where an array or a number is needed", remedy="take an entry of it first")
 
 

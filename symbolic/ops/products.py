@@ -10,7 +10,7 @@ from symbolic.errors import ShapeError
 from symbolic.layer import refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import plain
-from symbolic.ops.families import ReshapeLike, conjugate
+from symbolic.ops.deltas import ReshapeLike, conjugate
 from symbolic.ops.operation import Operation, array, implements
 from symbolic.spec import AnySpec, Shape, Spec, broadcast, result_dtype, show
 

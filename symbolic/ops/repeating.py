@@ -12,7 +12,7 @@ from symbolic.layer import unsupported
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer
 from symbolic.ops.axes import entry, ints, plain
-from symbolic.ops.families import Like
+from symbolic.ops.deltas import Like
 from symbolic.ops.operation import Operation, array, implements, static
 from symbolic.spec import AnySpec, Dim, Shape, Spec, normalize_axis, product, show
 

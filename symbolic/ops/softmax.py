@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symbolic.layer import Layer
-from symbolic.ops.families import Reduction, ReshapeLike
+from symbolic.ops.deltas import ReshapeLike
+from symbolic.ops.families import Reduction
 from symbolic.ops.operation import method
 from symbolic.spec import Spec
 

@@ -1,0 +1,257 @@
+"""With what are gradient rules written? With a few operations that stand for shapes which are known later.
+
+`Chain` is the product of the chain rule, `SumLike` and its like bring a delta to the shape of its operand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from symbolic.context import here
+from symbolic.layer import AnyLayer, Layer
+from symbolic.leaves import Literal
+from symbolic.literal import as_layer, delta_spec
+from symbolic.ops.operation import PYTHON_OPERATORS, Kernel, Operation, array
+from symbolic.spec import AnySpec, Spec, broadcast, normalize_axes, product, spec_of, ufunc_dtype
+
+
+def chain(delta: Any, factor: Any) -> Any:
+    """delta · factor, by the chain rule: a factor of 1 costs nothing, a complex one is conjugated."""
+    if factor is None:
+        return None
+    if isinstance(factor, (int, float)):
+        return delta if factor == 1 else np.negative(delta) if factor == -1 else np.multiply(delta, factor)
+    if is_complex(factor):
+        factor = np.conjugate(factor)
+    return Chain.make((as_layer(delta), as_layer(factor)))
+
+
+def cancelled(delta: Any, out: Any) -> Any:
+    """delta / out without a division, where delta is d · out · c, as it is for out²; `None` where it is not."""
+    if isinstance(delta, SumLike) and delta.operands[1] is out:
+        inner = cancelled(delta.operands[0], out)
+        return None if inner is None else SumLike(inner, out)
+    if isinstance(delta, Chain):
+        factor = delta.operands[1]
+        if isinstance(factor, Operation) and factor.functions == (np.multiply,) and factor.operands[0] is out:
+            return delta.operands[0] * factor.operands[1]
+    return None
+
+
+def is_complex(value: Any) -> bool:
+    """Whether a rule must conjugate; a dtype that is not known yet is taken to be real."""
+    dtype = here.facts.ask(value, "dtype") if isinstance(value, Layer) and here.facts is not None else None
+    if dtype is None and isinstance(value, (np.ndarray, np.generic)):
+        dtype = value.dtype
+    return dtype is not None and dtype.kind == "c"
+
+
+def conjugate(value: Any) -> Any:
+    return np.conjugate(value) if is_complex(value) else value
+
+
+class Chain(Operation):
+    """delta · factor, where a factor that is not finite counts as 0 if the delta is exactly 0.
+
+    So `where(x >= 0, x, sqrt(-x))` at 0 has no NaN from the branch that was not taken; a finite factor is never
+    touched. A program first multiplies plainly and repeats the pass with care only if a NaN came out.
+    """
+
+    __slots__ = ()
+    functions = (np.multiply,)
+    elementwise = True
+    operand_names = ("delta", "factor")
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        delta, factor = array(specs[0]), array(specs[1])
+        if delta.python is not None and factor.python is not None:
+            return spec_of(_common(delta.python, factor.python)(0))
+        return Spec(broadcast([delta.shape, factor.shape]), ufunc_dtype(np.multiply, [delta, factor]))
+
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        if isinstance(out, Spec) and out.python is not None:
+            return PYTHON_OPERATORS["*"], False
+        return np.multiply, True
+
+    @staticmethod
+    def careful(delta: Any, factor: Any) -> Any:
+        """The product by the convention above."""
+        drop = np.equal(delta, 0) & ~np.isfinite(factor)
+        if not np.any(drop):
+            return delta * factor
+        with np.errstate(all="ignore"):
+            product = np.multiply(delta, np.where(drop, np.zeros((), np.asarray(factor).dtype), factor))
+        return type(delta)(product) if type(delta) in (float, complex) and type(factor) in (int, float) else product
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        inner, factor = operands
+        return chain(delta, factor), chain(delta, inner)
+
+
+def _common(one: type, other: type) -> type:
+    return type(one(0) + other(0))
+
+
+class Like(Operation):
+    """Something of one operand in the shape of another; `shape_only` operands are read for their shape."""
+
+    __slots__ = ()
+    operand_names = ("operand", "like")
+
+    def gradient(self, delta: Any, out: Any, operand: Any, like: Any) -> Any:
+        return delta, None  # the family's SumLike brings it back to the operand's shape
+
+
+def fit(value: Any, shape: tuple[int, ...], dtype: Any, python: type | None) -> Any:
+    """Sum what broadcasting stretched, and take the dtype."""
+    extra = np.ndim(value) - len(shape)
+    if extra > 0:
+        value = np.add.reduce(value, axis=tuple(range(extra)))
+    held = np.shape(value) if extra >= 0 else shape
+    axes = tuple([k for k, size in enumerate(shape) if size == 1 and held[k] != 1])
+    if axes:
+        value = np.add.reduce(value, axis=axes, keepdims=True)
+    if np.shape(value) != shape:
+        value = np.broadcast_to(value, shape)
+    if python is not None:
+        return python(value.real) if python is not complex else complex(value)
+    return cast(value, dtype)
+
+
+def cast(value: Any, dtype: Any) -> Any:
+    """Another dtype, a real one by the real part."""
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype == dtype:
+        return value
+    value = np.asarray(value)
+    if value.dtype.kind == "c" and dtype.kind != "c":
+        value = value.real
+    return value.astype(dtype)[()]
+
+
+class SumLike(Like):
+    """A delta brought back to its operand: summed where the operand was stretched, in the dtype of its delta."""
+
+    __slots__ = ()
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return delta_spec(specs[1]) or Spec(array(specs[1]).shape, array(specs[0]).dtype)
+
+    def evaluate(self, *values: Any) -> Any:
+        target = delta_spec(spec_of(values[1])) or spec_of(values[1])
+        assert isinstance(target, Spec)
+        return fit(values[0], target.shape, target.dtype, target.python)  # type: ignore[arg-type]  # of a value: known
+
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        if isinstance(out, Spec) and out.known:
+            shape, dtype, python = out.shape, out.dtype, out.python
+            return (lambda value, like: fit(value, shape, dtype, python)), False  # type: ignore[arg-type]
+        return self.evaluate, False
+
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        want = self.infer(*specs)
+        if want == specs[0] and isinstance(want, Spec) and want.known:
+            return self.operands[0]
+        return Fit.make(self.operands[:1], (want,)) if isinstance(want, Spec) and want.known else None
+
+
+class Fit(Operation):
+    """`SumLike` a spec that is known."""
+
+    __slots__ = ()
+    defaults: ClassVar[Any] = {"spec": None}
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return self.spec  # type: ignore[no-any-return]
+
+    def evaluate(self, *values: Any) -> Any:
+        return fit(values[0], *self.spec)
+
+
+class BroadcastLike(Operation):
+    """A reduced value, spread over the axes that were reduced."""
+
+    __slots__ = ()
+    operand_names = ("operand", "like")
+    defaults: ClassVar[Any] = {"axis": None, "keepdims": False}
+    shares = True
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return Spec(array(specs[1]).shape, array(specs[0]).dtype)
+
+    def evaluate(self, *values: Any) -> Any:
+        return spread(values[0], np.shape(values[1]), self.axis, self.keepdims)
+
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        like = array(specs[1])
+        if like.shape is None or None in like.shape:
+            return None
+        return Spread.make(self.operands[:1], (like.shape, self.axis, self.keepdims))  # type: ignore[no-any-return]  # a layer
+
+    def gradient(self, delta: Any, out: Any, operand: Any, like: Any) -> Any:
+        return np.sum(delta, axis=self.axis, keepdims=self.keepdims), None
+
+
+class Spread(Operation):
+    """`BroadcastLike` a shape that is known."""
+
+    __slots__ = ()
+    defaults: ClassVar[Any] = {"shape": (), "axis": None, "keepdims": False}
+    shares = True
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return Spec(self.shape, array(specs[0]).dtype)
+
+    def evaluate(self, *values: Any) -> Any:
+        return spread(values[0], self.shape, self.axis, self.keepdims)
+
+
+def spread(value: Any, shape: tuple[int, ...], axis: Any, keepdims: bool) -> Any:
+    if not keepdims and shape:
+        value = np.expand_dims(value, normalize_axes(axis, len(shape)))
+    return np.broadcast_to(value, shape)
+
+
+class ReshapeLike(Like):
+    """The entries of one operand in the shape of another."""
+
+    __slots__ = ()
+    shares = True
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return Spec(array(specs[1]).shape, array(specs[0]).dtype)
+
+    def evaluate(self, *values: Any) -> Any:
+        return np.reshape(values[0], np.shape(values[1]))
+
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        like = array(specs[1])
+        flat: Any = self.operands[0]
+        return flat.reshape(like.shape) if like.known else None
+
+    def gradient(self, delta: Any, out: Any, operand: Any, like: Any) -> Any:
+        return ReshapeLike(delta, operand), None
+
+
+class SizeOf(Operation):
+    """How many entries stand along an axis (or several, or all): a Python int."""
+
+    __slots__ = ()
+    defaults: ClassVar[Any] = {"axis": None}
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return spec_of(0)
+
+    def evaluate(self, *values: Any) -> Any:
+        shape = np.shape(values[0])
+        return int(np.prod([shape[k] for k in normalize_axes(self.axis, len(shape))], dtype=int))
+
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        shape = array(specs[0]).shape
+        count = None if shape is None else product(shape[k] for k in normalize_axes(self.axis, len(shape)))
+        return None if count is None else Literal(count)
+
+    def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
+        return (None,)

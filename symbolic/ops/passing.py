@@ -1,0 +1,129 @@
+"""What hands values on as they are? Marks, tuples and their entries, another dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from symbolic.layer import AnyLayer
+from symbolic.literal import as_layer, delta_spec
+from symbolic.ops.operation import Operation, array
+from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec, spec_of
+
+
+class Cast(Operation):
+    """Another dtype, as `astype` does."""
+
+    __slots__ = ()
+    defaults: ClassVar[Any] = {"to": None}
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return Spec(array(specs[0]).shape, np.dtype(self.to))
+
+    def evaluate(self, *values: Any) -> Any:
+        return np.asarray(values[0]).astype(self.to)[()]
+
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        same = array(specs[0]).dtype == np.dtype(self.to) and array(specs[0]).python is None
+        return self.operands[0] if same and array(specs[0]).dtype is not None else None
+
+    def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
+        return (delta,)  # SumLike takes it back to the operand's dtype
+
+
+class Mark(Operation):
+    """The same value, as a variable of its own: what an inner gradient is taken by."""
+
+    __slots__ = ()
+    shares = True
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return specs[0]
+
+    def is_view(self, specs: Sequence[AnySpec]) -> bool:
+        return False  # a variable of its own: what is assigned to it stays here
+
+    def evaluate(self, *values: Any) -> Any:
+        return values[0]
+
+    def key(self) -> Any:
+        return id(self)
+
+    def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
+        return (delta,)
+
+
+class Tuple(Operation):
+    """Several values as one: the input of a network of several inputs, the result of one of several results."""
+
+    __slots__ = ()
+    variadic = True
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return TupleSpec(specs)
+
+    def evaluate(self, *values: Any) -> Any:
+        return tuple(values)
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return tuple([Item(delta, index=k) for k in range(len(operands))])
+
+
+class Item(Operation):
+    """One entry of a tuple."""
+
+    __slots__ = ()
+    shares = True
+    defaults: ClassVar[Any] = {"index": 0}
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        if isinstance(specs[0], TupleSpec):
+            if not -len(specs[0]) <= self.index < len(specs[0]):
+                raise IndexError(f"entry {self.index} of a tuple of {len(specs[0])}")
+            found: AnySpec = specs[0][self.index]
+            return found
+        if isinstance(specs[0], OpaqueSpec):
+            return OpaqueSpec(object)
+        return Spec()
+
+    def evaluate(self, *values: Any) -> Any:
+        return values[0][self.index]
+
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        operand = self.operands[0]
+        return operand.operands[self.index] if isinstance(operand, Tuple) else None
+
+    def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
+        return (EntryLike.make((as_layer(delta), as_layer(operand)), (self.index,)),)
+
+
+class EntryLike(Operation):
+    """A tuple of zeros but for one entry: the delta of `Item`."""
+
+    __slots__ = ()
+    operand_names = ("operand", "like")
+    defaults: ClassVar[Any] = {"index": 0}
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return delta_spec(specs[1]) or specs[1]
+
+    def evaluate(self, *values: Any) -> Any:
+        return tuple(values[0] if k == self.index else zeros_like_delta(one) for k, one in enumerate(values[1]))
+
+    def gradient(self, delta: Any, out: Any, operand: Any, like: Any) -> Any:
+        return Item(delta, index=self.index), None
+
+
+def zeros_like_delta(value: Any) -> Any:
+    """The zero delta of a value; `None` where it has none."""
+    if isinstance(value, tuple):
+        return tuple(zeros_like_delta(one) for one in value)
+    spec = delta_spec(spec_of(value))
+    if not isinstance(spec, Spec):
+        return None
+    if spec.python is not None:
+        return spec.python(0)
+    zeros = np.zeros_like(value, dtype=spec.dtype)
+    return zeros if isinstance(value, np.ndarray) else zeros[()]

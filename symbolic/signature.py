@@ -1,0 +1,83 @@
+"""Which parameters of a function are inputs, which are hyperparameters, and what is declared of each?"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
+
+from symbolic.context import source
+from symbolic.errors import DtypeError, _place
+from symbolic.hints import Hint, Symbolic, is_symbolic, read, signature_hints
+
+
+class Signature:
+    """The parameters of a symbolic function: which are inputs, what is declared of each, what is returned."""
+
+    def __init__(self, function: Callable[..., Any], hints: Mapping[str, Any], title: str) -> None:
+        self.signature = inspect.signature(function)
+        code = getattr(inspect.unwrap(getattr(function, "func", function)), "__code__", None)
+        self.file: str = getattr(code, "co_filename", "")
+        self.line: int = getattr(code, "co_firstlineno", 0)
+        self.where = f"{title} ({self.file.rsplit('/', 1)[-1]}:{self.line})" if self.file else title
+        parameters = self.signature.parameters
+        self.inputs = tuple([name for name in parameters if is_symbolic(hints.get(name))])
+        self.hints: dict[str, Hint] = {
+            name: read(hints[name], f"parameter {name} of {self.where}") for name in self.inputs
+        }
+        back = hints.get("return")
+        known = back is not None and back is not type(None)
+        self.returns = read(back, f"the return of {self.where}") if known else None
+        empty = inspect.Parameter.empty
+        self.defaults = {name: one.default for name, one in parameters.items() if one.default is not empty}
+        variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        self.required = tuple(
+            [
+                n
+                for n, p in parameters.items()
+                if n not in self.inputs and n not in self.defaults and p.kind not in variadic
+            ]
+        )
+        if not self.inputs:
+            raise DtypeError(
+                f"{title} has no symbolic parameter",
+                where=self.where,
+                remedy="mark an input: `x: Annotated[np.ndarray, Symbolic]`",
+            )
+
+    def usage(self, title: str) -> str:
+        return f"call {title}({', '.join([*self.inputs, *(f'{name}=…' for name in self.required)])})"
+
+    def without_self(self) -> Signature:
+        """The same for a bound method."""
+        twin: Signature = object.__new__(Signature)
+        twin.__dict__.update(self.__dict__)
+        first = next(iter(self.signature.parameters))
+        twin.signature = self.signature.replace(parameters=list(self.signature.parameters.values())[1:])
+        twin.required = tuple([name for name in self.required if name != first])
+        return twin
+
+
+def signature_of(
+    function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any], names: Mapping[str, Any]
+) -> Signature:
+    """The signature by the function's own hints and those given beside it; `names` are the enclosing function's."""
+    title = str(getattr(function, "__name__", None) or getattr(getattr(function, "func", None), "__name__", "function"))
+    own = getattr(function, "func", function)
+    try:
+        hints = signature_hints(own, names)
+    except NameError as error:
+        raise DtypeError(
+            f"a hint of {title} cannot be read: {error}",
+            where=_place(source()),
+            remedy="import the name where the function is defined (not only for the type checker)",
+        ) from error
+    parameters = list(inspect.signature(function).parameters)
+    hints.update({name: _marked(hint) for name, hint in zip(parameters, given, strict=False)})
+    hints.update({("return" if name == "returns" else name): _marked(hint) for name, hint in named.items()})
+    return Signature(function, hints, title)
+
+
+def _marked(hint: Any) -> Any:
+    """A hint given beside a function counts as one with `Symbolic`."""
+    return hint if is_symbolic(hint) else Annotated[hint, Symbolic]
