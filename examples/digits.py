@@ -51,7 +51,7 @@ def draw(losses: list[float], accuracies: list[float], images: Any, labels: Any,
     curve.set(title=f"held-out accuracy {accuracies[-1]:.4f} (orange)", xlabel="step", ylabel="loss (blue)")
     curve.twinx().plot(np.arange(len(accuracies)) * BATCHES, accuracies, "tab:orange", marker=".")
     worst = np.argsort(log_softmax(logits)[np.arange(len(labels)), labels])[:8]
-    strip.imshow(np.hstack(np.pad(images[worst, 0], ((0, 0), (1, 1), (1, 1)))), cmap="gray_r")
+    strip.imshow(np.hstack([np.pad(images[k, 0], 1) for k in worst]), cmap="gray_r")
     strip.set_xticks(np.arange(4.5, 80, 10), [f"{labels[k]} read as {logits[k].argmax()}" for k in worst])
     strip.set(title="worst mistakes, then the doubtful ones", yticks=[])
     figure.savefig("digits.png", dpi=150)

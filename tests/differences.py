@@ -1,9 +1,10 @@
-"""How is a derivative checked without a rule? By central differences of a real number that a function's results make."""
+"""How is a derivative checked without a rule? By central differences of a real number made of a function's results."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ class Loss:
 def richardson(function: Callable[[float], Any], step: float = 4e-3) -> float:
     """The derivative at 0 by central differences of three steps, extrapolated."""
     rough = [(float(function(h)) - float(function(-h))) / (2 * h) for h in (step, step / 2, step / 4)]
-    finer = [(4 * b - a) / 3 for a, b in zip(rough, rough[1:], strict=False)]
+    finer = [(4 * b - a) / 3 for a, b in pairwise(rough)]
     return (16 * finer[1] - finer[0]) / 15
 
 

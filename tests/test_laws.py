@@ -13,20 +13,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from answers import assert_equal, attempt, bits, same_family
+from differences import Loss, agree, along, direction, like_argument
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from strategies import BY_KIND, DOMAINS, Call, Draw
+from makers import BY_KIND
+from strategies import DOMAINS, Call, Draw
 from subjects import OWNERS, REFUSED, SUBJECTS, Subject, entries, leaves, network
 from twins import JAX_DIFFERS, NO_TWIN, in_jax, twin
 
 from symbolic import Identity, SymbolicError, grad, value_and_grad, vjp
-from differences import Loss, agree, along, direction, like_argument
 from symbolic.context import inside
 from symbolic.execution import flat
 from symbolic.inference import Inference
-from symbolic.layer import FUNCTIONS, qualified
+from symbolic.layer import FUNCTIONS, AnyLayer
 from symbolic.ops.operation import FORMULAS, signature
-from symbolic.spec import Spec, TupleSpec, spec_of
+from symbolic.spec import Spec, spec_of
 from symbolic.trace import trace
 
 PROFILE = settings.default
@@ -42,14 +44,13 @@ each = pytest.mark.parametrize("subject", SUBJECTS, ids=str)
 def drawn(law: Callable[[Subject, st.DataObject], bool], examples: int = EXAMPLES) -> Callable[[Subject], None]:
     """A law as a test: a subject for which no example meant anything fails, so that nothing is skipped in silence."""
 
-    @each
     def test(subject: Subject) -> None:
         for more in (1, 4, 16):
             if _tried(law, subject, examples * more):
                 return
         raise AssertionError(f"no example of {subject} was valid: give it a maker in strategies.py")
 
-    return test
+    return each(test)  # type: ignore[no-any-return]  # pytest marks give back what they mark
 
 
 def _tried(law: Callable[[Subject, st.DataObject], bool], subject: Subject, examples: int) -> bool:
@@ -69,41 +70,8 @@ def _tried(law: Callable[[Subject, st.DataObject], bool], subject: Subject, exam
 
 # --------------------------------------------------------------------------- what NumPy says
 
-
-def attempt(function: Callable[..., Any], arrays: Any) -> Any:
-    """The result, or the exception."""
-    try:
-        return function(*arrays)
-    except Exception as error:
-        return error
-
-
-FAMILIES = (IndexError, ValueError, TypeError, ArithmeticError)
-
-
-def same_family(ours: BaseException, theirs: BaseException) -> bool:
-    """One `except` catches both; where NumPy stumbles over a type, any error of ours will do."""
-    if isinstance(ours, SymbolicError) and isinstance(theirs, TypeError):
-        return True
-    return any(isinstance(ours, family) and isinstance(theirs, family) for family in FAMILIES)
-
-
 DATA_DEPENDENT = {"nonzero", "argwhere", "flatnonzero", "where", "repeat"}
 """Functions the shape of whose result only the run knows."""
-
-
-def assert_equal(ours: Any, theirs: Any, subject: Subject, exact: bool = True) -> None:
-    """One result: shape, dtype, and entries to a few units in the last place."""
-    got, want = np.asarray(ours), np.asarray(theirs)
-    assert got.shape == want.shape, f"{subject}: shape {got.shape}, NumPy {want.shape}"
-    if exact:
-        assert got.dtype == want.dtype, f"{subject}: dtype {got.dtype}, NumPy {want.dtype}"
-    if want.dtype.kind not in "fc":
-        np.testing.assert_array_equal(got, want)
-        return
-    close = 16 * np.finfo(want.dtype).eps
-    scale = np.max(np.abs(want[np.isfinite(want)]), initial=1.0)
-    np.testing.assert_allclose(got, want, rtol=close, atol=close * float(scale))
 
 
 KINDS = ["float64", "float64", "float32", "float16", "complex128"]
@@ -116,8 +84,8 @@ def law_value(subject: Subject, data: st.DataObject) -> bool:
     function = subject.of(call)
     want, net = attempt(function, call.arrays), network(function, len(call.arrays))
     got = attempt(net.predict, call.arrays)
-    if isinstance(want, AttributeError):
-        return False  # NumPy takes no Python number here
+    if isinstance(want, AttributeError) or subject.quirk(call):
+        return False  # where NumPy takes no Python number, too
     if isinstance(want, Exception):
         assert isinstance(got, Exception), f"{subject}: NumPy raises {want!r}, layers give {got!r}"
         assert same_family(got, want), f"{subject}: NumPy raises {want!r}, layers {got!r}"
@@ -128,7 +96,7 @@ def law_value(subject: Subject, data: st.DataObject) -> bool:
     for _ in range(4):
         again = net.predict(*call.arrays)
         for one, other in zip(leaves(entries(got)), leaves(entries(again)), strict=True):
-            assert _bits(one) == _bits(other), f"{subject}: {other!r} when compiled, {one!r} when interpreted"
+            assert bits(one) == bits(other), f"{subject}: {other!r} when compiled, {one!r} when interpreted"
     return True
 
 
@@ -144,7 +112,7 @@ def law_buffers(subject: Subject, data: st.DataObject) -> bool:
     """Between other operations the value is the same: no buffer is reused while a view of it is still to be read."""
     call = subject.arguments(Draw(data))
     function = subject.of(call)
-    if isinstance(attempt(function, call.arrays), Exception):
+    if isinstance(attempt(function, call.arrays), Exception) or subject.quirk(call):
         return False
 
     def between(*arrays: Any) -> Any:
@@ -160,13 +128,6 @@ def law_buffers(subject: Subject, data: st.DataObject) -> bool:
     return True
 
 
-def _bits(value: Any) -> Any:
-    array = np.asarray(value)
-    if array.dtype.kind in "fc":
-        array = np.where(np.isnan(array), np.array(np.nan, array.dtype), array)
-    return type(value), array.dtype, array.shape, array.tobytes()
-
-
 # --------------------------------------------------------------------------- what infer says
 
 
@@ -176,9 +137,9 @@ def law_infer(subject: Subject, data: st.DataObject) -> bool:
     call = subject.arguments(draw)
     function = subject.of(call)
     want = attempt(function, call.arrays)
-    if isinstance(want, Exception) or leaves(want) == ():
+    if isinstance(want, Exception) or leaves(want) == () or subject.quirk(call):
         return False
-    inputs = [Identity() for _ in call.arrays]
+    inputs: list[AnyLayer] = [Identity() for _ in call.arrays]
     specs = dict(zip(inputs, map(spec_of, call.arrays), strict=True))
     with inside(path=""):
         output = trace(lambda: function(*inputs), inputs, Inference(specs), twice=False).output
@@ -195,7 +156,8 @@ def law_infer(subject: Subject, data: st.DataObject) -> bool:
 
 def _true(said: Spec, value: Any, where: str) -> None:
     if said.shape is not None:
-        fits = len(said.shape) == value.ndim and all(d in (None, n) for d, n in zip(said.shape, value.shape, strict=True))
+        pairs = zip(said.shape, value.shape, strict=False)
+        fits = len(said.shape) == value.ndim and all(d in (None, n) for d, n in pairs)
         assert fits, f"{where}: inferred shape {said.shape}, real {value.shape}"
     if said.dtype is not None and said.python is None:
         assert said.dtype == value.dtype, f"{where}: inferred dtype {said.dtype}, real {value.dtype}"
@@ -249,7 +211,7 @@ def law_gradient(subject: Subject, data: st.DataObject, dtype: str = "float64") 
         agree(delta, way, along(loss, loss.floats, k, way), what, loss.tolerance)
     for _ in range(3):
         again = derivative(*loss.floats)[1]
-        assert list(map(_bits, deltas)) == list(map(_bits, again)), f"{subject}: another gradient when compiled"
+        assert list(map(bits, deltas)) == list(map(bits, again)), f"{subject}: another gradient when compiled"
     return True
 
 

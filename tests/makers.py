@@ -1,0 +1,248 @@
+"""What arguments does a function take? By its operands: for each NumPy function, or kind of operands, one maker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from strategies import Call, Draw, Shape
+
+Maker = Callable[[Draw, Any], Call]
+
+
+def elementwise(count: int, least: int = 0) -> Maker:
+    """`count` operands that broadcast, each in the domain (or its entry of a tuple of domains)."""
+
+    def make(draw: Draw, domain: Any) -> Call:
+        domains = domain if isinstance(domain, tuple) else (domain,) * count
+        given = zip(draw.broadcasting(count, least), domains, strict=True)
+        return Call(tuple([draw.array(shape, one) for shape, one in given]))
+
+    return make
+
+
+def ranked(least: int, most: int = 4) -> Maker:
+    return lambda draw, domain: Call((draw.array(draw.shape(least, most), domain),))
+
+
+def shaped(choose: Callable[[Draw], Sequence[Shape]], place: Callable[..., tuple[Any, ...]] | None = None) -> Maker:
+    """Operands of the shapes that `choose` draws."""
+
+    def make(draw: Draw, domain: Any) -> Call:
+        arrays = tuple([draw.array(shape, domain) for shape in choose(draw)])
+        return Call(arrays) if place is None else Call(arrays, place)
+
+    return make
+
+
+def as_list(*arrays: Any) -> tuple[Any, ...]:
+    return (list(arrays),)
+
+
+def _alike(draw: Draw) -> list[Shape]:
+    return [draw.shape(1)] * 2
+
+
+def _several(draw: Draw) -> list[Shape]:
+    return [draw.shape(1, 3)] * draw.pick([1, 2, 3])
+
+
+def _joinable(draw: Draw) -> list[Shape]:
+    """Vectors of any length, or arrays of one shape."""
+    if draw.pick([True, False]):
+        return [draw.shape(1, 1) for _ in range(draw.pick([1, 2, 3]))]
+    return _several(draw)
+
+
+def _matrices(draw: Draw) -> list[Shape]:
+    n, k, m = (draw.pick([2, 3, 1, 0]) for _ in range(3))
+    one, other = draw.broadcasting(2) if draw.pick([False, True]) else [(), ()]
+    x: Shape = draw.pick([(n, k), (k,)])
+    y: Shape = draw.pick([(k, m), (k,)])
+    x = (*one[:2], *x) if len(x) == 2 else x
+    return [x, (*other[:2], *y) if len(y) == 2 else y]
+
+
+def _dotted(draw: Draw) -> list[Shape]:
+    k = draw.pick([2, 3, 1, 0])
+    x = (*draw.shape(0, 2), k)
+    y = draw.pick([(k,), (k, 2), (2, k, 3), ()])
+    return [draw.pick([x, x, x, ()]), y]
+
+
+def _matrix_vector(draw: Draw) -> list[Shape]:
+    n, k = draw.pick([2, 3, 0]), draw.pick([2, 3, 1, 0])
+    return [draw.pick([(n, k), (2, n, k)]), draw.pick([(k,), (2, k), (1, k)])]
+
+
+def _vector_matrix(draw: Draw) -> list[Shape]:
+    n, k = draw.pick([2, 3, 0]), draw.pick([2, 3, 1, 0])
+    return [draw.pick([(k,), (2, k), (1, k)]), draw.pick([(k, n), (2, k, n)])]
+
+
+def _threes(draw: Draw) -> list[Shape]:
+    options: list[list[Shape]] = [[(3,), (3,)], [(2, 3), (3,)], [(3, 3), (3, 3)], [(2, 1, 3), (4, 3)]]
+    return list(draw.pick(options))
+
+
+def _chain(draw: Draw) -> list[Shape]:
+    a, b, c, d = (draw.pick([2, 3, 1]) for _ in range(4))
+    return list(draw.pick([[(a, b), (b, c)], [(a, b), (b, c), (c, d)], [(b,), (b, c), (c,)]]))
+
+
+def _vectors(draw: Draw) -> list[Shape]:
+    return [draw.shape(1, 1), draw.shape(1, 1)]
+
+
+def _squares(draw: Draw) -> list[Shape]:
+    n = draw.pick([2, 1, 3])
+    return [draw.pick([(n, n), (2, n, n)])]
+
+
+EINSUMS: list[tuple[str, list[Shape]]] = [
+    ("ij,jk->ik", [(2, 3), (3, 2)]),
+    ("ij,jk->ik", [(0, 3), (3, 1)]),
+    ("ii->", [(3, 3)]),
+    ("ii->i", [(2, 2)]),
+    ("ij->ji", [(2, 3)]),
+    ("i,i", [(3,), (3,)]),
+    ("i,i", [(3,), (1,)]),
+    ("...ij,...jk->...ik", [(1, 2, 3), (4, 3, 2)]),
+    ("bij,bj,b->i", [(2, 3, 2), (2, 2), (2,)]),
+    ("i,j->ij", [(2,), (3,)]),
+    ("ijk->k", [(2, 1, 3)]),
+    ("i->", [(0,)]),
+    (",i->i", [(), (2,)]),
+]
+
+
+def _einsum(draw: Draw, domain: Any) -> Call:
+    subscripts, wanted = draw.pick(EINSUMS)
+    return Call(tuple([draw.array(shape, domain) for shape in wanted]), lambda *arrays: (subscripts, *arrays))
+
+
+def _block(draw: Draw, domain: Any) -> Call:
+    rows = draw.pick([0, 1, 2])
+    arrays = [draw.array(shape, domain) for shape in ((rows, 2), (rows, 1), (2, 2), (2, 1))]
+    return Call(tuple(arrays), lambda a, b, c, d: ([[a, b], [c, d]],))
+
+
+def _conditions(draw: Draw) -> list[Any]:
+    shape = draw.shape(0, 3)
+    return [draw.array(shape, "boolean") for _ in range(2)] + [draw.array(shape) for _ in range(3)]
+
+
+def _select(draw: Draw, domain: Any) -> Call:
+    return Call(tuple(_conditions(draw)), lambda p, q, x, y, z: ([p, q], [x, y], z))
+
+
+def _piecewise(draw: Draw, domain: Any) -> Call:
+    first, _, x, *_ = _conditions(draw)
+    return Call((x, first), lambda x, p: (x, [p], [np.sin, lambda t: t * t]))
+
+
+def _along(draw: Draw, domain: Any) -> Call:
+    shape = draw.shape(1, 3)
+    axis = draw.pick(range(len(shape))) if shape else 0
+    size = shape[axis] if shape else 1
+    wanted = (*shape[:axis], draw.pick([2, 3, 0]) if size else 0, *shape[axis + 1 :])
+    indices = draw.rng.integers(-size, size, wanted) if size else np.zeros(wanted, int)
+    return Call((draw.array(shape, domain), indices), lambda x, k: (x, k, axis))
+
+
+def _masked(draw: Draw, domain: Any) -> Call:
+    shape = draw.shape(1, 3)
+    mask = draw.array((int(np.prod(shape)),), "boolean")
+    return Call((draw.array(shape, domain),), lambda x: (mask, x))
+
+
+def _extracted(draw: Draw, domain: Any) -> Call:
+    shape = draw.shape(0, 3)
+    mask = draw.array(shape, "boolean")
+    return Call((draw.array(shape, domain),), lambda x: (mask, x))
+
+
+def _repeated(draw: Draw, domain: Any) -> Call:
+    shape = draw.shape(0, 3)
+    counts = draw.pick([2, 0, None])
+    count = np.asarray(draw.rng.integers(0, 3, int(np.prod(shape)))) if counts is None else np.asarray(counts)
+    return Call((draw.array(shape, domain),), lambda x: (x, count))
+
+
+def _among_sorted(draw: Draw, domain: Any) -> Call:
+    return Call((draw.array(draw.shape(1, 1), "sorted"), draw.array(draw.shape(0, 2), "distinct")))
+
+
+def _binned(draw: Draw, domain: Any) -> Call:
+    return Call((draw.array(draw.shape(0, 2), "distinct"), draw.array(draw.shape(1, 1), "sorted")))
+
+
+def _divided(draw: Draw, domain: Any) -> Call:
+    """x = (whole + part) · y, so that no quotient is near a whole number."""
+    one, other = draw.broadcasting(2)
+    y = draw.array(other, "nonzero")
+    wide = np.broadcast_shapes(one, other) if not draw.loose else one
+    quotient = draw.rng.integers(-3, 3, wide) + draw.uniform(0.2, 0.8, wide)
+    return Call((np.asarray(quotient * y if not draw.loose else quotient, dtype=np.asarray(y).dtype), y))
+
+
+BY_KIND: dict[str, Maker] = {
+    "two": elementwise(2),
+    "numbers": elementwise(2),
+    "matrix": ranked(2),
+    "cube": ranked(3),
+    "cubes": shaped(lambda draw: [draw.shape(2, 3)] * 2),
+    "square": shaped(_squares),
+    "matrices": shaped(_matrices),
+    "alike": shaped(_alike),
+    "vectors": shaped(_vectors),
+    "sequence": shaped(_joinable, as_list),
+    "matrix_vector": shaped(_matrix_vector),
+    "vector_matrix": shaped(_vector_matrix),
+    "vectors_of_three": shaped(_threes),
+    "chain": shaped(_chain, as_list),
+    "indices": _along,
+    "conditions": _select,
+}
+"""What `operands=` of a formula may say."""
+
+BY_FUNCTION: dict[Any, Maker] = {
+    np.matmul: shaped(_matrices),
+    np.dot: shaped(_dotted),
+    np.kron: shaped(lambda draw: [draw.shape(0, 3), draw.shape(0, 2)]),
+    np.stack: shaped(_several, as_list),
+    np.block: _block,
+    np.einsum: _einsum,
+    np.piecewise: _piecewise,
+    np.compress: _masked,
+    np.extract: _extracted,
+    np.repeat: _repeated,
+    np.searchsorted: _among_sorted,
+    np.digitize: _binned,
+    np.floor_divide: _divided,
+    np.remainder: _divided,
+    np.fmod: _divided,
+    np.divmod: _divided,
+    np.broadcast_arrays: elementwise(3),
+    np.pad: ranked(0, 3),
+    np.diag: ranked(1, 2),
+    np.diagonal: ranked(2),
+    np.transpose: ranked(0, 3),
+}
+"""Functions whose arguments no kind describes."""
+
+PARAMETERS: dict[Any, list[dict[str, Any]]] = {
+    np.broadcast_to: [{"shape": (2, 2)}, {"shape": (3, 2, 2)}],
+    np.round: [{}, {"decimals": -1}],
+    np.transpose: [{"axes": (1, 2, 0)}],
+    np.repeat: [{}, {"axis": None}],
+    np.pad: [{"pad_width": ((0, 0), (1, 2))}],
+    np.diff: [{}, {"n": 2, "axis": 0}],
+}
+"""Parameters to try that no sample has."""
+
+SPECIAL = dict.fromkeys(
+    ("isnan", "isinf", "isfinite", "isposinf", "isneginf", "isclose", "nan_to_num", "signbit"), "specials"
+)
+"""Functions that are about values which are no numbers."""
