@@ -1,8 +1,9 @@
 """What else does a function read, besides its arguments? And has any of it changed since the trace?
 
-A function's code names what it reads: globals, closure cells, defaults, attributes, and the functions that it calls.
-Each such place is a `Watch`, with a fingerprint of what was found there; a call whose watches all hold may use the
-trace, any other traces anew. State that cannot be fingerprinted (a random generator, an iterator) never holds.
+A function's code names what it reads: globals, closure cells, defaults, attributes, and the functions that it calls,
+whose code is read in the same way. Each such place is a `Watch`, with a fingerprint of what was found there; a call
+whose watches all hold may use the trace, any other traces anew. State that cannot be fingerprinted (a random
+generator, an iterator) never holds.
 """
 
 from __future__ import annotations
@@ -21,8 +22,14 @@ from symbolic.layer import Layer
 
 _ATOMS = (int, float, complex, bool, str, bytes, type(None), type, types.BuiltinFunctionType, np.ufunc, np.dtype)
 _MOVING = {"numpy.random": ("Generator", "RandomState", "BitGenerator"), "random": ("Random",)}
-_LIBRARIES = ("numpy", "symbolic", "builtins", "math", "functools", "itertools", "operator", "typing", "scipy")
+_LIBRARIES = {"numpy", "symbolic", "scipy", "builtins"} | sys.stdlib_module_names - {"__main__"}
 _DEEPEST = 12
+_NOTHING = object()
+
+MOVING = object()
+"""The fingerprint of state that changes unseen."""
+ABSENT = object()
+"""What is found under a name that is not bound."""
 
 
 class Watch:
@@ -32,25 +39,33 @@ class Watch:
 
     def __init__(self, what: str, fetch: Callable[[], Any], names: frozenset[str]) -> None:
         self.what, self.fetch, self.names = what, fetch, names
-        value = fetch()
+        value = self.value()
         self.atomic = value if isinstance(value, _ATOMS) else _NOTHING
-        self.seen = None if self.atomic is not _NOTHING else fingerprint(value, names)
+        self.seen = fingerprint(value, names)
+
+    def value(self) -> Any:
+        try:
+            return self.fetch()
+        except (NameError, ValueError, AttributeError, KeyError):
+            return ABSENT
 
     def holds(self) -> bool:
-        try:
-            value = self.fetch()
-        except (NameError, ValueError, AttributeError, KeyError):
-            return False
+        value = self.value()
         if self.atomic is not _NOTHING and value is self.atomic:
             return True
-        if self.seen is None:
-            return bool(fingerprint(value, self.names) == fingerprint(self.atomic, self.names))
         return self.seen is not MOVING and bool(fingerprint(value, self.names) == self.seen)
 
 
-_NOTHING = object()
-MOVING = object()
-"""The fingerprint of state that changes unseen."""
+def is_library(module: str | None, home: str = "") -> bool:
+    """Whether a module is installed, rather than the user's own: its objects count as they are, its code is not read.
+
+    The package of the traced function itself is never a library.
+    """
+    package = (module or "").partition(".")[0]
+    if package in _LIBRARIES:
+        return True
+    file = getattr(sys.modules.get(package), "__file__", None) or ""
+    return package != home and ("site-packages" in file or "dist-packages" in file)
 
 
 def is_moving(value: Any) -> bool:
@@ -74,14 +89,25 @@ def fingerprint(value: Any, names: frozenset[str], depth: int = 0, path: tuple[i
         return kind, value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, np.generic):
         return kind, value.tobytes()
-    if isinstance(value, (Layer, types.ModuleType, *_ATOMS)):
+    if value is ABSENT or isinstance(value, (Layer, types.ModuleType, *_ATOMS)):
         return kind, id(value)
     if is_moving(value):
         return MOVING
-    if id(value) in path or depth > _DEEPEST:
-        return "again", id(value)
-    inside = _contents(value, names)
-    return _gathered((kind, id(value)), inside, names, depth + 1, (*path, id(value)))
+    if id(value) in path or depth > _DEEPEST or _is_foreign(value):
+        return "as it is", id(value)
+    head = (kind, id(value) if isinstance(value, types.FunctionType) else None)
+    return _gathered(head, _contents(value, names), names, depth + 1, (*path, id(value)))
+
+
+def _is_foreign(value: Any) -> bool:
+    """An object of a library, other than a container."""
+    return not isinstance(value, _CONTAINERS) and is_library(type(value).__module__)
+
+
+_CONTAINERS = (
+    *(dict, list, tuple, set, frozenset),
+    *(types.MethodType, types.FunctionType, types.CodeType, types.SimpleNamespace, functools.partial),
+)
 
 
 def _gathered(head: Any, inside: Iterator[Any], names: frozenset[str], depth: int, path: tuple[int, ...]) -> Any:
@@ -95,7 +121,7 @@ def _gathered(head: Any, inside: Iterator[Any], names: frozenset[str], depth: in
 
 
 def _contents(value: Any, names: frozenset[str]) -> Iterator[Any]:
-    """What stands inside a container or an object, as far as code with these attribute names can see."""
+    """What stands inside a container or an object, as far as code with these names can see."""
     if isinstance(value, dict):
         for key, one in value.items():
             yield key
@@ -114,63 +140,151 @@ def _contents(value: Any, names: frozenset[str]) -> Iterator[Any]:
         yield value.__defaults__
         yield value.__kwdefaults__
     elif not isinstance(value, types.CodeType):
-        yield from _attributes(value, names)
+        for name, one in attributes(value, names):
+            yield name
+            yield one
 
 
-def _attributes(value: Any, names: frozenset[str]) -> Iterator[Any]:
+def attributes(value: Any, names: frozenset[str]) -> Iterator[tuple[str, Any]]:
+    """The data of an object that code with these names could read, its own and its class's."""
     held = getattr(value, "__dict__", {})
     for name in sorted(names):
         if name in held:
-            yield name
-            yield held[name]
+            yield name, held[name]
             continue
         found = getattr(type(value), name, _NOTHING)
         if isinstance(found, (types.MemberDescriptorType, *_ATOMS, np.ndarray, list, dict, tuple, np.generic)):
-            yield name
-            yield getattr(value, name, None)
+            yield name, getattr(value, name, None)
 
 
 # --------------------------------------------------------------------------- finding the places
 
 
 def watches(function: Any) -> list[Watch]:
-    """Every place that the function, and the plain functions that it calls, read from outside."""
-    found: list[Watch] = []
-    _visit(function, found, set(), frozenset())
-    return found
+    """Every place that the function, and the Python code that it can reach, reads from outside."""
+    return _Search(function).watches()
 
 
-def _visit(function: Any, found: list[Watch], seen: set[Any], outer: frozenset[str]) -> None:
-    while isinstance(function, functools.partial):
-        for value in (*function.args, *function.keywords.values()):
-            _watch("an argument of partial", lambda value=value: value, found, seen, outer)  # type: ignore[misc]
-        function = function.func
-    owner = None
-    if isinstance(function, types.MethodType):
-        owner, function = function.__self__, function.__func__
-    elif not isinstance(function, types.FunctionType):
-        call = next((vars(one)["__call__"] for one in type(function).__mro__ if "__call__" in vars(one)), None)
-        if not isinstance(call, types.FunctionType):
+_NEVER = ("__init__", "__new__", "__repr__", "__str__", "__init_subclass__", "__class_getitem__")
+
+
+class _Search:
+    """Follows code to the functions and objects that it can reach, until nothing new is found."""
+
+    def __init__(self, function: Any) -> None:
+        self.places: dict[Any, tuple[str, Callable[[], Any]]] = {}
+        self.names: set[str] = set()
+        self.functions: set[Any] = set()
+        self.objects: dict[int, Any] = {}
+        inner = getattr(function, "func", function)
+        self.home = (getattr(inner, "__module__", None) or "").partition(".")[0]
+        self.reach("the function", function, 0)
+        known = -1
+        while known != len(self.names):  # a new function brings names, by which objects show more
+            known = len(self.names)
+            for value in list(self.objects.values()):
+                self.look_into(value, 0)
+
+    def watches(self) -> list[Watch]:
+        names = frozenset(self.names)
+        return [Watch(what, fetch, names) for what, fetch in self.places.values()]
+
+    def place(self, key: Any, what: str, fetch: Callable[[], Any]) -> None:
+        if key in self.places:
             return
-        owner, function = function, call
-    if function.__module__ is not None and function.__module__.partition(".")[0] in _LIBRARIES:
-        return
-    if (id(function), id(owner)) in seen:
-        return
-    seen.add((id(function), id(owner)))
-    codes = list(_codes(function.__code__))
-    names = frozenset(name for code in codes for name in code.co_names) | outer
-    if owner is not None:
-        _watch("self", lambda: owner, found, seen, names)
-        _methods(owner, names, found, seen)
-    for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
-        _watch("a default", lambda value=value: value, found, seen, names)  # type: ignore[misc]
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        _watch(name, lambda cell=cell: cell.cell_contents, found, seen, names)  # type: ignore[misc]
-    space = function.__globals__
-    for chain in sorted({chain for code in codes for chain in _global_chains(code)}):
-        if chain[0] in space:
-            _watch_chain(chain, space, found, seen, names)
+        self.places[key] = (what, fetch)
+        try:
+            value = fetch()
+        except (NameError, ValueError, AttributeError, KeyError):
+            return
+        if isinstance(value, types.BuiltinMethodType) and is_moving(value.__self__):
+            self.places[key] = (what, lambda: value.__self__)
+            return
+        self.reach(what, value, 0)
+
+    def reach(self, what: str, value: Any, depth: int) -> None:
+        """Follow a value that was found: code is read, objects and containers are looked into."""
+        if isinstance(value, functools.partial):
+            self.reach(what, value.func, depth)
+            for one in (*value.args, *value.keywords.values()):
+                self.place((id(value), id(one)), what, lambda one=one: one)  # type: ignore[misc]  # bound now
+        elif isinstance(value, types.MethodType):
+            self.place(("self", id(value.__self__)), "self", lambda: value.__self__)
+            self.reach(what, value.__func__, depth)
+        elif isinstance(value, (staticmethod, classmethod)):
+            self.reach(what, value.__func__, depth)
+        elif isinstance(value, types.FunctionType):
+            self.read(value)
+        elif isinstance(value, property):
+            if value.fget is not None:
+                self.reach(what, value.fget, depth)
+        elif isinstance(value, (type, types.ModuleType, Layer, np.ndarray, np.generic, *_ATOMS)):
+            return
+        elif id(value) not in self.objects and depth < _DEEPEST and not _is_foreign(value):
+            self.objects[id(value)] = value
+            self.look_into(value, depth)
+
+    def look_into(self, value: Any, depth: int) -> None:
+        if isinstance(value, dict):
+            inside = list(value.values())
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            inside = list(value)
+        else:
+            inside = [one for _, one in attributes(value, frozenset(self.names))]
+            self.methods(value)
+        for one in inside:
+            self.reach("an entry", one, depth + 1)
+
+    def methods(self, owner: Any) -> None:
+        """The methods and properties that such code may call on an object, the operators among them."""
+        if isinstance(owner, types.SimpleNamespace):
+            return
+        self.place(("self", id(owner)), "self", lambda: owner)
+        for kind in type(owner).__mro__:
+            for name, found in vars(kind).items():
+                called = name in self.names or (name.startswith("__") and name not in _NEVER)
+                if called and isinstance(found, (types.FunctionType, property, staticmethod, classmethod)):
+                    self.reach(name, found, 0)
+
+    def read(self, function: types.FunctionType) -> None:
+        """What a function's code names: the places, and where they lead."""
+        if function in self.functions or is_library(function.__module__, self.home):
+            return
+        self.functions.add(function)
+        codes = list(_codes(function.__code__))
+        for code in codes:
+            self.names.update(code.co_names)
+            self.names.update(one for one in code.co_consts if isinstance(one, str) and one.isidentifier())
+        for k, one in enumerate((*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())):
+            self.place((id(function), k), "a default", lambda one=one: one)  # type: ignore[misc]  # bound now
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            self.place(("cell", id(cell)), name, lambda cell=cell: cell.cell_contents)  # type: ignore[misc]
+        space = function.__globals__
+        for chain in sorted({chain for code in codes for chain in _global_chains(code)}):
+            self.chain(chain, space)
+
+    def chain(self, chain: tuple[str, ...], space: dict[str, Any]) -> None:
+        """Follow attributes through modules; from the first object on they are part of its fingerprint."""
+        if chain[0] not in space and hasattr(builtins, chain[0]):
+            return
+        value: Any = space.get(chain[0], ABSENT)
+        used = 1
+        while used < len(chain) and isinstance(value, types.ModuleType):
+            if is_library(value.__name__, self.home) and "random" not in (value.__name__[-6:], chain[used]):
+                return
+            value = getattr(value, chain[used], ABSENT)
+            used += 1
+        if isinstance(value, types.ModuleType):
+            return
+        path = chain[:used]
+
+        def fetch() -> Any:
+            got: Any = space[path[0]]
+            for name in path[1:]:
+                got = getattr(got, name)
+            return got
+
+        self.place((id(space), path), ".".join(path), fetch)
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -196,55 +310,3 @@ def _global_chains(code: types.CodeType) -> Iterator[tuple[str, ...]]:
             chain = ()
     if chain:
         yield chain
-
-
-def _watch_chain(
-    chain: tuple[str, ...], space: dict[str, Any], found: list[Watch], seen: set[Any], names: frozenset[str]
-) -> None:
-    """Follow attributes through modules; from the first object on, its attributes are part of its fingerprint."""
-    value: Any = space[chain[0]]
-    used = 1
-    while used < len(chain) and isinstance(value, types.ModuleType):
-        ours = value.__name__.partition(".")[0] in _LIBRARIES and value.__name__ != "numpy.random"
-        if ours and chain[used] != "random":
-            return
-        if not hasattr(value, chain[used]):
-            return
-        value = getattr(value, chain[used])
-        used += 1
-    if isinstance(value, types.ModuleType):
-        return
-    path = chain[:used]
-
-    def fetch() -> Any:
-        got: Any = space[path[0]] if path[0] in space else getattr(builtins, path[0])
-        for name in path[1:]:
-            got = getattr(got, name)
-        return got
-
-    _watch(".".join(path), fetch, found, seen, names)
-
-
-def _watch(what: str, fetch: Callable[[], Any], found: list[Watch], seen: set[Any], names: frozenset[str]) -> None:
-    try:
-        value = fetch()
-    except ValueError:  # an empty cell: the name is bound later
-        return
-    if isinstance(value, types.BuiltinMethodType) and is_moving(value.__self__):
-        found.append(Watch(what, lambda: value.__self__, names))
-        return
-    found.append(Watch(what, fetch, names))
-    if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
-        _visit(value, found, seen, names)
-    elif not isinstance(value, (type, types.ModuleType, Layer, np.ndarray, *_ATOMS)):
-        _methods(value, names, found, seen)
-
-
-def _methods(owner: Any, names: frozenset[str], found: list[Watch], seen: set[Any]) -> None:
-    """The methods that code with these attribute names may call on an object."""
-    for name in names:
-        method = getattr(type(owner), name, None)
-        if not isinstance(method, types.FunctionType) or (id(method), id(owner)) in seen:
-            continue
-        if (method.__module__ or "").partition(".")[0] not in _LIBRARIES:
-            _visit(types.MethodType(method, owner), found, seen, names)

@@ -15,14 +15,14 @@ from symbolic.captured import MOVING, fingerprint
 from symbolic.context import here, inside, source
 from symbolic.differentiate import gradients, ones_like
 from symbolic.errors import DtypeError, ShapeError, _place, warn
-from symbolic.execution import Executable, Specialization, finite, flat, joined, shaped
+from symbolic.execution import Executable, Specialization, flat, joined, shaped, way_back
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer
 from symbolic.leaves import Identity, Literal, set_once
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Mark, Tuple
-from symbolic.plan import CAREFUL, build
+from symbolic.plan import build
 from symbolic.spec import Spec, describe, key_of, show, spec_of
 from symbolic.structure import Tree, count, flatten, unflatten
 from symbolic.trace import Tracing, as_output, constant_value, run_body, trace
@@ -342,7 +342,7 @@ def _kept(value: Any) -> Any:
 
 
 def _pulled(on: Specialization, program: Any, slots: list[Any], delta: Any, title: str) -> list[Any]:
-    """The gradients for one delta: plainly, and with care if they are not finite."""
+    """The gradients for one delta."""
     primal = len(on.outputs)
     deltas = list(entries(delta)) if isinstance(on.output, Tuple) else [delta]
     first = len(on.inputs) + len(on.weights)
@@ -351,14 +351,7 @@ def _pulled(on: Specialization, program: Any, slots: list[Any], delta: Any, titl
         fitted(one, on.facts.spec(out), slots[k], title)
         for one, out, k in zip(deltas, on.outputs, program.outputs, strict=False)
     ]
-    plain = list(ready)
-    with np.errstate(all="ignore"):
-        program.run(plain, program.split, len(program.instructions))
-    results: list[Any] = program.results(plain)[primal:]
-    if finite(results):
-        return results
-    program.run(ready, program.split, len(program.instructions), CAREFUL)
-    return program.results(ready)[primal:]  # type: ignore[no-any-return]
+    return list(way_back(program, ready, primal))
 
 
 def scalar(spec: Any, title: str) -> None:

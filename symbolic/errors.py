@@ -42,7 +42,8 @@ class SymbolicError(Exception):
         return f"{self.seen}{place}" + (f"; {self.remedy}" if self.remedy else "")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self).__mro__[0], self.seen, self.where, self.remedy)
+        cause = getattr(type(self), "cause", None)
+        return _rebuild, (type(self) if cause is None else cause, self.seen, self.where, self.remedy, cause is not None)
 
 
 class ShapeError(SymbolicError, ValueError):
@@ -90,8 +91,9 @@ def _layer_error(cause: type[BaseException]) -> type[LayerError]:
     return _located[cause]
 
 
-def _rebuild(kind: type[SymbolicError], seen: str, where: str, remedy: str) -> SymbolicError:
-    return kind(seen, where=where, remedy=remedy)
+def _rebuild(kind: Any, seen: str, where: str, remedy: str, is_located: bool) -> SymbolicError:
+    made: type[SymbolicError] = _layer_error(kind) if is_located else kind
+    return made(seen, where=where, remedy=remedy)
 
 
 def _place(where: Where) -> str:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from symbolic.errors import ShapeError, TapeError, warn
-from symbolic.execution import Timed, finite, is_differentiable, shaped
+from symbolic.execution import Timed, is_differentiable, shaped, way_back
 from symbolic.leaves import Weight
 from symbolic.ops.passing import Tuple
-from symbolic.plan import CAREFUL
 from symbolic.tape import Tape
 from symbolic.training import move
 from symbolic.values import entries, finished, fitted, native, read_only, restructured
@@ -40,17 +38,12 @@ class Evaluation(Tape[Any, Any]):
         deltas = [None] * len(self._on.outputs)
         self._slots = self._program.slots([*entries(value), *weights, *deltas])
         self._deltas: dict[Weight[Any, Any], Any] = {}
-        self._open, self._shared = True, [1]
-        self._run(0, self._program.split)
-
-    def _run(self, start: int, stop: int, mode: Any = None, slots: Any = None) -> None:
-        net = self._net
-        if net.seconds is not None:
-            mode = Timed(net.seconds, self._program.split)
+        self._open, self._shared = False, [1]
+        mode = None if net.seconds is None else Timed(net.seconds, self._program.split)
         begin = time.perf_counter()
-        self._program.run(self._slots if slots is None else slots, start, stop, mode)
-        if net.seconds is not None:
-            net.total[start > 0] += time.perf_counter() - begin
+        self._program.run(self._slots, 0, self._program.split, mode)
+        net.total[0] += time.perf_counter() - begin
+        self._open = True
 
     @property
     def value(self) -> Any:
@@ -85,21 +78,15 @@ class Evaluation(Tape[Any, Any]):
             fitted(one, spec, slots[k], self._made)
             for one, spec, k in zip(deltas, specs, self._program.outputs, strict=False)
         ]
-        self._spread(self._gradients(slots))
+        net, mode = self._net, None
+        if net.seconds is not None:
+            mode = Timed(net.seconds, self._program.split)
+        begin = time.perf_counter()
+        results = way_back(self._program, slots, len(self._on.outputs), mode)
+        net.total[1] += time.perf_counter() - begin
+        self._spread(results)
 
-    def _gradients(self, slots: list[Any]) -> list[Any]:
-        """Plainly, and with care if something is not finite: see `Executable.derivatives`."""
-        program, primal = self._program, len(self._on.outputs)
-        plain = list(slots)
-        with np.errstate(all="ignore"):
-            self._run(program.split, len(program.instructions), None, plain)
-        results = program.results(plain)[primal:]
-        if finite(results):
-            return results
-        self._run(program.split, len(program.instructions), CAREFUL, slots)
-        return program.results(slots)[primal:]
-
-    def _spread(self, results: list[Any]) -> None:
+    def _spread(self, results: Sequence[Any]) -> None:
         count = len(self._wanted)
         for weight, delta in zip(self._on.weights, results[count:], strict=True):
             self._deltas[weight] = self._deltas[weight] + delta if weight in self._deltas else delta

@@ -62,19 +62,10 @@ class Executable:
 
     def again(self, values: Sequence[Any], primal: int, stop: int) -> Sequence[Any]:
         """The outputs by a pass with care; nothing is observed a second time."""
-        with np.errstate(all="ignore"):
-            results = self(values, (), _Quiet(CAREFUL, self.program.split))
-        if finite(results[primal:stop]) or all(way == "ignore" for way in np.geterr().values()):
-            return results
-        return self.openly(values)
-
-    def openly(self, values: Sequence[Any]) -> Sequence[Any]:
-        """With care, and with the floating-point warnings of the way back: its result is not finite."""
         slots = self.program.slots(values)
         with np.errstate(all="ignore"):
             self.program.run(slots, 0, self.program.split, _Quiet(CAREFUL, self.program.split))
-        self.program.run(slots, self.program.split, len(self.program.instructions), CAREFUL)
-        return self.program.results(slots)
+        return with_care(self.program, slots, primal, stop)
 
     def culprit(self, values: Sequence[Any], what: str) -> LayerError:
         """An error that names the first operation with a result that is not finite."""
@@ -88,10 +79,35 @@ class Executable:
             except LayerError:
                 pass
         if not found:
-            return located(NonFiniteError(f"{what}: an input or a weight is not finite"), Where())
+            seen = f"{what}: an input or a weight is not finite"
+            return located(NonFiniteError(seen, remedy="clean the data, or take a smaller rate"), Where())
         name = type(found[0].node).__name__
         seen = f"{what}: the first value that is not finite came from {name}"
-        return located(NonFiniteError(seen), found[0].node._origin)
+        remedy = "look at its operands for this input: bound them (np.clip), add an epsilon, or take a smaller rate"
+        return located(NonFiniteError(seen, remedy=remedy), found[0].node._origin)
+
+
+def way_back(program: Program, slots: list[Any], primal: int, mode: Mode | None = None) -> Sequence[Any]:
+    """The outputs after the primal ones, from slots in which the forward part has run: plainly, then with care."""
+    plain = list(slots)
+    with np.errstate(all="ignore"):
+        program.run(plain, program.split, len(program.instructions), mode)
+    results = program.results(plain)
+    if not finite(results[primal:]):
+        results = with_care(program, slots, primal, len(results))
+    return results[primal:]
+
+
+def with_care(program: Program, slots: list[Any], primal: int, stop: int) -> list[Any]:
+    """The same with `Chain` by its convention. What is still not finite gets NumPy's own warnings on the way."""
+    careful = list(slots)
+    with np.errstate(all="ignore"):
+        program.run(careful, program.split, len(program.instructions), CAREFUL)
+    results = program.results(careful)
+    if not finite(results[primal:stop]) and any(way != "ignore" for way in np.geterr().values()):
+        program.run(slots, program.split, len(program.instructions), CAREFUL)
+        results = program.results(slots)
+    return results
 
 
 class _Quiet(Mode):

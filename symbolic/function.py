@@ -16,7 +16,7 @@ from symbolic.errors import DtypeError, ShapeError, SymbolicError, Where, _place
 from symbolic.hints import check, convert, declared_spec
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer
-from symbolic.leaves import Identity, Projection, Weight, set_once
+from symbolic.leaves import Identity, Literal, Projection, Weight, set_once
 from symbolic.literal import as_layer
 from symbolic.network import network
 from symbolic.nn.initializers import fresh_seed
@@ -24,7 +24,7 @@ from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Tuple
 from symbolic.signature import Signature, signature_of
 from symbolic.trace import Store, Tracing, as_output, run_body, trace
-from symbolic.values import native
+from symbolic.values import is_static, native
 
 
 class SymbolicFunction(Layer[Any, Any]):
@@ -150,7 +150,7 @@ class SymbolicFunction(Layer[Any, Any]):
         return output
 
     def _arguments(self, layers: Sequence[AnyLayer]) -> tuple[list[Any], dict[str, Any]]:
-        given = {**self.bound, **dict(zip(self.plan.inputs, layers, strict=True))}
+        given = {**self.bound, **dict(zip(self.plan.inputs, map(_opened, layers), strict=True))}
         bound = inspect.BoundArguments(self.plan.signature, {})
         for name in self.plan.signature.parameters:
             if name in given:
@@ -255,21 +255,37 @@ class SymbolicFunction(Layer[Any, Any]):
 
     # ------------------------------------------------------------------ methods
     def __get__(self, instance: Any, owner: type) -> Any:
+        """As a method: a layer of its own for each instance."""
+        if isinstance(self.function, (staticmethod, classmethod)):
+            instance = owner if isinstance(self.function, classmethod) else None
         if instance is None:
             return self
-        made: dict[int, SymbolicFunction] = self.__dict__.setdefault("_methods", {})
         held = getattr(instance, "__dict__", None)
-        key = f"_symbolic_{id(self):x}"
-        if held is not None and not isinstance(instance, type):
-            if key not in held:
-                held[key] = self._method(instance)
-            return held[key]
-        if id(instance) not in made:
-            made[id(instance)] = self._method(instance)
-        return made[id(instance)]
+        if held is None or isinstance(instance, type):
+            held = self.__dict__.setdefault("_held", {})  # by identity, which the bound layer keeps alive
+            methods = held.setdefault(id(instance), Methods(instance))
+        else:
+            methods = held.get("_symbolic_methods")
+            if methods is None or methods.owner is not instance:
+                methods = held["_symbolic_methods"] = Methods(instance)
+        if self not in methods.made:
+            bound = self.function.__get__(instance, owner)
+            methods.made[self] = SymbolicFunction(bound, self.plan.without_self())
+        return methods.made[self]
 
-    def _method(self, instance: Any) -> SymbolicFunction:
-        return SymbolicFunction(self.function.__get__(instance, type(instance)), self.plan.without_self())
+
+class Methods:
+    """The layers of one instance's methods. They stay with it: a copy of the instance, or a pickle, begins without."""
+
+    def __init__(self, owner: Any = None) -> None:
+        self.owner = owner
+        self.made: dict[SymbolicFunction, SymbolicFunction] = {}
+
+    def __deepcopy__(self, memo: Any) -> Methods:
+        return Methods()
+
+    def __reduce__(self) -> Any:
+        return Methods, ()
 
 
 class Applied(Operation):
@@ -277,6 +293,7 @@ class Applied(Operation):
 
     __slots__ = ()
     variadic = True
+    unwritten = True
     defaults: ClassVar[Any] = {"function": None}
 
     @classmethod
@@ -297,6 +314,11 @@ class Applied(Operation):
         for one in self.operands:
             fields += [", ", one] if fields else [one]
         return (f"{self.function.title}(", *fields, ")")
+
+
+def _opened(layer: AnyLayer) -> Any:
+    """What a body is given: `None`, a string or a flag as it is, all else as a layer."""
+    return layer.value if isinstance(layer, Literal) and is_static(layer.value) else layer
 
 
 def _place_name(weight: Weight[Any, Any], title: str) -> str:

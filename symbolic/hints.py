@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import numpy as np
@@ -73,6 +74,8 @@ def read(hint: Any, what: str) -> Hint:
 
 
 def _registered(hint: Any, what: str) -> None:
+    if hint is Any or isinstance(hint, typing.TypeVar):
+        return
     members = get_args(hint) if get_origin(hint) in (typing.Union, type(int | str)) else (hint,)
     for member in members:
         try:
@@ -166,8 +169,37 @@ def signature_hints(function: Callable[..., Any], frame_locals: Mapping[str, Any
     """The evaluated hints of a function, also where they are strings; names of the enclosing function are seen."""
     inner: Any = inspect.unwrap(function)
     inner = getattr(inner, "__func__", inner)
-    closure = inspect.getclosurevars(inner).nonlocals if hasattr(inner, "__closure__") else {}
-    return typing.get_type_hints(inner, localns={**frame_locals, **closure}, include_extras=True)
+    if not hasattr(inner, "__code__"):  # an object that can be called, or a ufunc, which has no hints
+        inner = getattr(type(inner).__call__, "__func__", type(inner).__call__)
+    if not hasattr(inner, "__code__"):
+        return {}
+    names = {**frame_locals, **_closure(inner)}
+    try:
+        return typing.get_type_hints(inner, localns=names, include_extras=True)
+    except NameError:
+        return dict(_one_by_one(inner, names))
+
+
+def _closure(function: Any) -> dict[str, Any]:
+    """The names of the closure that are bound by now; a function's own name may be bound later."""
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):
+            found[name] = cell.cell_contents
+    return found
+
+
+def _one_by_one(function: Any, names: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The hints that can be read. Those of hyperparameters may name what only the type checker imports."""
+    for name, hint in function.__annotations__.items():
+        if isinstance(hint, str):
+            try:
+                hint = eval(hint, function.__globals__, dict(names))
+            except NameError:
+                if "Symbolic" in hint or name == "return":
+                    raise
+                continue
+        yield name, hint
 
 
 def convert(native: Any, value: Any) -> Any:

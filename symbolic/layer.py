@@ -46,7 +46,9 @@ class Runtime(Protocol):
     def combine(self, inputs: tuple[Any, ...]) -> AnyLayer: ...
     def constant(self, layer: AnyLayer, construct: str) -> Any: ...
     def entry(self, input: AnyLayer, index: int) -> AnyLayer: ...
+    def count(self, layer: AnyLayer) -> int | None: ...
     def move(self, weights: list[Any], deltas: list[Any], optimizer: Any) -> None: ...
+    def has_delta(self, value: Any) -> bool: ...
     def node(self, layer: AnyLayer, parents: tuple[Any, ...], name: str) -> Any: ...
 
 
@@ -80,6 +82,9 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         return self
 
     def __setattr__(self, name: str, value: Any) -> None:
+        setter = getattr(getattr(type(self), name, None), "fset", None)
+        if setter is not None:
+            setter(self, value)  # it says what to do instead
         raise AttributeError(f"{type(self).__name__} is frozen: make a new layer instead of setting .{name}")
 
     def __delattr__(self, name: str) -> None:
@@ -231,17 +236,28 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         return _fact(self, "dtype")
 
     def __len__(self) -> int:
+        count = _Installed.runtime.count(self)
+        if count is not None:
+            return count
         shape = _fact(self, "shape")
         if not len(shape):
             raise TypeError("len() of unsized object")
         return int(shape[0])
 
     def __iter__(self) -> Iterator[Any]:
+        count = _Installed.runtime.count(self)
+        if count is not None:
+            return iter([_Installed.runtime.entry(self, k) for k in range(count)])
         if _fact(self, "ndim") == 0:
             raise TypeError("iteration over a 0-d array")
         return iter([self[k] for k in range(len(self))])
 
     def __getitem__(self, index: Any) -> Any:
+        count = _Installed.runtime.count(self) if isinstance(index, int) else None
+        if count is not None:
+            if not -count <= index < count:
+                raise IndexError("tuple index out of range")
+            return _Installed.runtime.entry(self, index % count)
         return GETITEM[0](self, index)
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -264,6 +280,10 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
 
     def __complex__(self) -> complex:
         return complex(_number(self, "complex()"))
+
+    def __format__(self, form: str) -> str:
+        """Without a form as `str`; a number's form needs a number."""
+        return format(_number(self, f"format with {form!r}"), form) if form else str(self)
 
     def item(self, *args: Any) -> Any:
         return np.asarray(_number(self, ".item()")).item(*args)

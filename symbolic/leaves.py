@@ -234,7 +234,9 @@ class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
 def _can_be_weight(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fc"
-    return isinstance(value, (float, int, complex, np.number)) and not isinstance(value, bool)
+    if isinstance(value, np.generic):
+        return _Installed.runtime.has_delta(value)
+    return isinstance(value, (float, int, complex)) and not isinstance(value, bool)
 
 
 def frozen(value: Any, writeable: bool = False) -> Any:
@@ -260,7 +262,7 @@ def written(value: Any) -> str:
     """A value as it stands in a printed tree: short, and where it can be, an expression."""
     if isinstance(value, np.ndarray):
         if value.size <= 6:
-            body = np.array2string(value, separator=", ").replace("\n", "")
+            body = np.array2string(value, separator=", ", floatmode="unique", max_line_width=1000).replace("\n", "")
             plain = value.dtype in (np.dtype(float), np.dtype(int), np.dtype(bool)) and value.size
             return f"array({body})" if plain else f"array({body}, dtype={value.dtype})"
         return f"<{value.dtype}[{', '.join(map(str, value.shape))}]>"

@@ -10,21 +10,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple
 
-from symbolic.context import source
+from symbolic.context import here, source
 from symbolic.errors import _place, warn
 from symbolic.evaluation import Evaluation
 from symbolic.execution import Executable, Specialization, Timed, shaped
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer, cannot, install
 from symbolic.leaves import Identity, Literal, Projection, Weight, set_once
-from symbolic.literal import as_layer
+from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Item, Tuple
-from symbolic.spec import AnySpec, key_of, spec_of
+from symbolic.spec import AnySpec, TupleSpec, key_of, spec_of
 from symbolic.tape import Tape
 from symbolic.trace import Tracing, constant_value, trace
 from symbolic.training import Trainer, move
-from symbolic.values import entries, finished, gathered, read_only, structured
+from symbolic.values import entries, finished, gathered, layout, read_only, structured
 
 _TRACES = 64  # kept for each layer
 _KEYS = 256  # specs of inputs for which programs are kept
@@ -59,9 +59,9 @@ class Network:
         for tracing in reversed(self.traces):
             if not tracing.fresh():
                 continue
-            values = list(entries(value))
-            if len(values) != len(tracing.leaves):
+            if tracing.layout != layout(value):
                 continue
+            values = list(entries(value))
             facts = Inference(dict(zip(tracing.leaves, map(spec_of, values), strict=True)))
             if tracing.admits(facts):
                 return self._checked(tracing, facts)
@@ -70,7 +70,7 @@ class Network:
     def _traced(self, value: Any) -> Specialization:
         names = getattr(self.layer, "input_names", ())
         leaves = [self._leaf(k, names) for k in range(sum(1 for _ in entries(value)))]
-        if len(leaves) == 1:
+        if type(value) is not tuple and leaves:
             leaves = [Identity(names[0] if names else "")]
         facts = Inference(dict(zip(leaves, map(spec_of, entries(value)), strict=True)))
         argument = structured(value, iter(leaves))
@@ -78,6 +78,7 @@ class Network:
         tracing = trace(lambda: self.layer.apply(argument), leaves, facts, twice=not moving)
         if moving:
             tracing.moving = self.traces[-1].moving
+        tracing.layout = layout(value)
         self._keep(tracing)
         return self._checked(tracing, facts)
 
@@ -256,6 +257,18 @@ class _Runtime:
 
     def entry(self, input: AnyLayer, index: int) -> AnyLayer:
         return input.operands[index] if isinstance(input, Tuple) else Item(input, index=index)
+
+    def count(self, layer: AnyLayer) -> int | None:
+        """How many entries a tuple has; `None` for what is none."""
+        if isinstance(layer, Tuple):
+            return len(layer.operands)
+        if isinstance(layer, Operation) and isinstance(here.trace, Tracing):
+            spec = here.trace.facts.spec(layer)
+            return len(spec) if isinstance(spec, TupleSpec) else None
+        return None
+
+    def has_delta(self, value: Any) -> bool:
+        return delta_spec(spec_of(value)) is not None
 
     def constant(self, layer: AnyLayer, construct: str) -> Any:
         if any(not isinstance(one, (Operation, Literal)) for one in topological([layer])):

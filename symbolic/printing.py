@@ -6,6 +6,8 @@ Everything here walks with a stack of its own: a chain of 20,000 operations prin
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
+from keyword import iskeyword
 
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Identity, Literal, Projection, Weight
@@ -16,6 +18,7 @@ _PLAIN = (Identity, Projection, Literal)
 def printed(root: AnyLayer) -> str:
     shared = _shared(root)
     names: dict[int, str] = {}
+    fresh = (name for name in map(_name, count()) if not iskeyword(name))
     out: list[str] = []
     stack: list[str | AnyLayer] = [root]
     while stack:
@@ -25,7 +28,7 @@ def printed(root: AnyLayer) -> str:
         elif id(part) in names:
             out.append(names[id(part)])
         elif id(part) in shared:
-            names[id(part)] = _name(len(names))
+            names[id(part)] = next(fresh)
             stack += [")", *reversed(part.parts()), f"({names[id(part)]} := "]
         else:
             stack += reversed(part.parts())
@@ -48,11 +51,11 @@ def _shared(root: AnyLayer) -> set[int]:
     return shared
 
 
-def _name(count: int) -> str:
+def _name(number: int) -> str:
     letters = ""
-    count += 1
-    while count:
-        count, digit = divmod(count - 1, 26)
+    number += 1
+    while number:
+        number, digit = divmod(number - 1, 26)
         letters = chr(ord("a") + digit) + letters
     return letters
 

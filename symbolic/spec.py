@@ -89,7 +89,12 @@ def key_of(value: Any) -> Any:
         return tuple([key_of(entry) for entry in value])
     if isinstance(value, (np.ndarray, np.generic)):
         return kind, value.dtype, value.shape
-    return kind
+    if kind is float or kind is int or kind is complex:
+        return kind
+    try:
+        return kind, value, hash(value)
+    except TypeError:
+        return kind, id(value)
 
 
 def describe(spec: AnySpec) -> str:

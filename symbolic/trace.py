@@ -87,6 +87,7 @@ class Tracing:
         self.owners: list[Owner] = []
         self.moving = ""  # the line by which the body differs from run to run: it is traced at each call
         self.bodies = 0  # Python functions that were run
+        self.layout: Any = None  # the nesting of the input, with what is static in it
         self.output: AnyLayer = Literal(None)
 
     # ------------------------------------------------------------------ facts and guards

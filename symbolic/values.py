@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from symbolic.errors import DtypeError, ShapeError
-from symbolic.layer import AnyLayer
+from symbolic.context import source
+from symbolic.errors import DtypeError, ShapeError, _place
+from symbolic.layer import AnyLayer, Layer
 from symbolic.leaves import Literal, Weight
 from symbolic.literal import delta_spec
 from symbolic.ops.passing import Tuple
-from symbolic.spec import AnySpec, Spec, show
+from symbolic.spec import AnySpec, Spec, key_of, show
+
+
+def is_static(value: Any) -> bool:
+    """Whether a value is no array and no number: it reaches the body as it is, and another one is traced anew."""
+    return isinstance(value, bool) or not isinstance(value, (np.ndarray, np.generic, int, float, complex, tuple))
 
 
 def entries(value: Any) -> Iterator[Any]:
@@ -20,15 +26,22 @@ def entries(value: Any) -> Iterator[Any]:
     if type(value) is tuple:
         for one in value:
             yield from entries(one)
-    else:
+    elif not is_static(value):
         yield value
+
+
+def layout(value: Any) -> Any:
+    """The nesting of an input, with what is static in it."""
+    if type(value) is tuple:
+        return tuple([layout(one) for one in value])
+    return key_of(value) if is_static(value) else None
 
 
 def structured(value: Any, leaves: Iterator[AnyLayer]) -> AnyLayer:
     """The same nesting with a leaf in the place of each entry."""
     if type(value) is tuple:
         return Tuple.make(tuple([structured(one, leaves) for one in value]))  # type: ignore[no-any-return]
-    return next(leaves)
+    return Literal(value) if is_static(value) else next(leaves)
 
 
 def native(value: Any) -> Any:
@@ -39,18 +52,24 @@ def native(value: Any) -> Any:
         return np.asarray(value)
     if type(value) is tuple:
         return tuple(native(one) for one in value)
-    if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
+    if isinstance(value, np.ndarray) and (type(value) is not np.ndarray or value.dtype.kind not in "fiubc"):
         return _plain(value)
     return value
 
 
 def _plain(value: np.ndarray[Any, Any]) -> Any:
+    """An array without its subclass, where that loses nothing; DtypeError for other arrays than of numbers."""
     if isinstance(value, np.ma.MaskedArray):
-        raise DtypeError(
-            "the input is a masked array, whose mask would be lost",
-            remedy="pass .filled(value) or .compressed(), or the data and the mask as two inputs",
-        )
+        _refuse("a masked array, whose mask would be lost", "pass .filled(value), or data and mask as two inputs")
+    if isinstance(value, np.matrix):
+        _refuse("a np.matrix, whose * is another product", "pass np.asarray(x), and write @ for the matrix product")
+    if value.dtype.kind not in "fiubc":
+        _refuse(f"an array of dtype {value.dtype}", "pass numbers: an array of floats, integers or Booleans")
     return np.asarray(value)
+
+
+def _refuse(what: str, remedy: str) -> NoReturn:
+    raise DtypeError(f"an input is {what}", where=_place(source()), remedy=remedy)
 
 
 def gathered(layer: AnyLayer, inputs: tuple[Any, ...]) -> Any:
@@ -64,7 +83,10 @@ def gathered(layer: AnyLayer, inputs: tuple[Any, ...]) -> Any:
 
 
 def restructured(value: Any, deltas: Iterator[Any]) -> Any:
-    return tuple(restructured(one, deltas) for one in value) if type(value) is tuple else next(deltas)
+    """The deltas of the entries in the nesting of the value; `None` for what is static."""
+    if type(value) is tuple:
+        return tuple([restructured(one, deltas) for one in value])
+    return None if is_static(value) else next(deltas)
 
 
 def read_only(value: Any) -> Any:
@@ -79,6 +101,12 @@ def fitted(delta: Any, spec: AnySpec, value: Any, made: str) -> Any:
     want = delta_spec(spec)
     if not isinstance(want, Spec):
         return delta
+    if isinstance(delta, Layer) or np.asarray(delta).dtype.kind not in "fiubc":
+        raise DtypeError(
+            f"backward got a delta of type {type(delta).__name__}",
+            where=made,
+            remedy="give a number or an array of numbers, of the output's shape",
+        )
     shape, got = np.shape(value), np.shape(delta)
     try:
         fits = np.broadcast_shapes(shape, got) == shape

@@ -1,4 +1,4 @@
-"""When are two answers the same? Values to a few units in the last place, errors by their family, programs by the bits."""
+"""When are two answers the same? Values to a few last digits, errors by their family, programs by the bits."""
 
 from __future__ import annotations
 

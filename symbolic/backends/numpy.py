@@ -44,13 +44,16 @@ class Compiled:
 
     def _located(self, error: Exception) -> Exception:
         """The failing line of the generated code is the failing instruction."""
-        traceback, line = error.__traceback__, 0
+        traceback, line, values = error.__traceback__, 0, {}
         while traceback is not None:
             if traceback.tb_frame.f_code is self.function.__code__:
-                line = traceback.tb_lineno
+                line, values = traceback.tb_lineno, {**self.names, **traceback.tb_frame.f_locals}
             traceback = traceback.tb_next
         at = self.names["lines"].get(line)
-        return error if at is None else self.program.failure(error, at)
+        if at is None:
+            return error
+        sources = self.program.instructions[at].sources
+        return self.program.failure(error, at, [spec_of(values.get(f"v{k}")) for k in sources])
 
 
 class _Writer:
@@ -162,5 +165,3 @@ def compiled(program: Program, into: Sequence[int] = ()) -> Compiled | None:
         return None
     return Compiled(program, into)
 
-
-__all__ = ["Compiled", "compiled", "spec_of"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.context import here, inside, scope
+from symbolic.context import here, inside, scope, source
 from symbolic.errors import DtypeError, ShapeError, TapeError, _place
 from symbolic.layer import AnyLayer, Layer, refuse
 from symbolic.leaves import set_once
@@ -104,6 +104,7 @@ class ParallelTable(Container):
         if len(given) != len(self.layers):
             raise ShapeError(
                 f"ParallelTable has {len(self.layers)} branches for {len(given)} inputs",
+                where=_place(source()),
                 remedy="give as many inputs as there are branches",
             )
         return Tuple.make(  # type: ignore[no-any-return]
@@ -130,6 +131,7 @@ def entries_of(input: AnyLayer, container: AnyLayer) -> list[AnyLayer]:
         return [Item(input, index=k) for k in range(len(spec))]
     raise DtypeError(
         f"{container.title} takes a tuple, not {describe(spec) if spec is not None else input}",
+        where=_place(source()),
         remedy="feed it several inputs, or the result of a ConcatTable",
     )
 

@@ -80,7 +80,9 @@ class Graph(Module):
         given = [input] if len(self.nodes) == 1 else entries_of(input, self)
         if len(given) != len(self.nodes):
             raise ShapeError(
-                f"Graph has {len(self.nodes)} inputs, not {len(given)}", remedy="give one value for each input node"
+                f"Graph has {len(self.nodes)} inputs, not {len(given)}",
+                where=_place(source()),
+                remedy="give one value for each input node",
             )
         values: dict[int, AnyLayer] = {}
         feeds = {id(node): one for node, one in zip(self.nodes, given, strict=True)}
@@ -141,6 +143,8 @@ def _ordered(outputs: Sequence[Node], inputs: Sequence[Node]) -> list[Node]:
 
 def _check(inputs: Sequence[Node], order: Sequence[Node]) -> None:
     listed, reached = {id(node) for node in inputs}, {id(node) for node in order}
+    if len(listed) < len(inputs):
+        raise GraphError("an input node is listed twice", where=_place(source()), remedy="list each input once")
     names: dict[str, Node] = {}
     for node in order:
         if not node.parents and id(node) not in listed:

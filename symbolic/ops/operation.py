@@ -82,6 +82,7 @@ class Operation(Layer[Any, Any]):
     shares: ClassVar[bool] = False  # the result may share the first operand's memory
     elementwise: ClassVar[bool] = False  # entry by entry: the result may overwrite an operand
     effect: ClassVar[bool] = False  # kept, and never merged with a twin
+    unwritten: ClassVar[bool] = False  # stands for a body that is run when the node is traced
     functions: ClassVar[tuple[Callable[..., Any], ...]] = ()
     symbol: ClassVar[str] = ""
 
@@ -203,7 +204,7 @@ def substitute(root: AnyLayer, input: AnyLayer) -> AnyLayer:
             done[id(node)] = node.apply(input)
             continue
         operands = tuple([done[id(one)] for one in node.operands])
-        same = all(a is b for a, b in zip(operands, node.operands, strict=True))
+        same = all(a is b for a, b in zip(operands, node.operands, strict=True)) and not node.unwritten
         done[id(node)] = node if same else node.rebuilt(operands)
     return done[id(root)]
 
