@@ -23,6 +23,7 @@ from symbolic.layer import Layer
 _ATOMS = (int, float, complex, bool, str, bytes, type(None), type, types.BuiltinFunctionType, np.ufunc, np.dtype)
 _MOVING = {"numpy.random": ("Generator", "RandomState", "BitGenerator"), "random": ("Random",)}
 _LIBRARIES = {"numpy", "symbolic", "scipy", "builtins"} | sys.stdlib_module_names - {"__main__"}
+_KNOWN = ("numpy", "symbolic", "math", "builtins", "functools", "itertools", "operator", "typing", "collections")
 _DEEPEST = 12
 _NOTHING = object()
 
@@ -35,10 +36,13 @@ ABSENT = object()
 class Watch:
     """One place that a function reads, and what stood there."""
 
-    __slots__ = ("atomic", "fetch", "names", "seen", "what")
+    __slots__ = ("atomic", "fetch", "foreign", "key", "names", "readers", "seen", "what")
 
     def __init__(self, what: str, fetch: Callable[[], Any], names: frozenset[str]) -> None:
         self.what, self.fetch, self.names = what, fetch, names
+        self.key: Any = None  # of the place
+        self.readers = 0  # functions that name it
+        self.foreign = False  # the code also calls other libraries than NumPy
         value = self.value()
         self.atomic = value if isinstance(value, _ATOMS) else _NOTHING
         self.seen = fingerprint(value, names)
@@ -173,6 +177,8 @@ class _Search:
 
     def __init__(self, function: Any) -> None:
         self.places: dict[Any, tuple[str, Callable[[], Any]]] = {}
+        self.readers: dict[Any, set[int]] = {}
+        self.foreign = False
         self.names: set[str] = set()
         self.functions: set[Any] = set()
         self.objects: dict[int, Any] = {}
@@ -187,9 +193,15 @@ class _Search:
 
     def watches(self) -> list[Watch]:
         names = frozenset(self.names)
-        return [Watch(what, fetch, names) for what, fetch in self.places.values()]
+        found = []
+        for key, (what, fetch) in self.places.items():
+            watch = Watch(what, fetch, names)
+            watch.key, watch.readers, watch.foreign = key, len(self.readers.get(key, ())), self.foreign
+            found.append(watch)
+        return found
 
-    def place(self, key: Any, what: str, fetch: Callable[[], Any]) -> None:
+    def place(self, key: Any, what: str, fetch: Callable[[], Any], reader: Any = None) -> None:
+        self.readers.setdefault(key, set()).add(id(reader))
         if key in self.places:
             return
         self.places[key] = (what, fetch)
@@ -249,29 +261,32 @@ class _Search:
     def read(self, function: types.FunctionType) -> None:
         """What a function's code names: the places, and where they lead."""
         if function in self.functions or is_library(function.__module__, self.home):
+            self.foreign |= (function.__module__ or "").partition(".")[0] not in (*_KNOWN, self.home)
             return
         self.functions.add(function)
-        codes = list(_codes(function.__code__))
+        codes = list(codes_of(function.__code__))
         for code in codes:
             self.names.update(code.co_names)
             self.names.update(one for one in code.co_consts if isinstance(one, str) and one.isidentifier())
         for k, one in enumerate((*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())):
             self.place((id(function), k), "a default", lambda one=one: one)  # type: ignore[misc]  # bound now
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            self.place(("cell", id(cell)), name, lambda cell=cell: cell.cell_contents)  # type: ignore[misc]
+            self.place(("cell", id(cell)), name, lambda cell=cell: cell.cell_contents, function)  # type: ignore[misc]
         space = function.__globals__
         for chain in sorted({chain for code in codes for chain in _global_chains(code)}):
-            self.chain(chain, space)
+            self.chain(chain, space, function)
 
-    def chain(self, chain: tuple[str, ...], space: dict[str, Any]) -> None:
+    def chain(self, chain: tuple[str, ...], space: dict[str, Any], reader: Any) -> None:
         """Follow attributes through modules; from the first object on they are part of its fingerprint."""
         if chain[0] not in space and hasattr(builtins, chain[0]):
             return
         value: Any = space.get(chain[0], ABSENT)
         used = 1
         while used < len(chain) and isinstance(value, types.ModuleType):
-            if is_library(value.__name__, self.home) and "random" not in (value.__name__[-6:], chain[used]):
-                return
+            if is_library(value.__name__, self.home):
+                self.foreign |= value.__name__.partition(".")[0] not in _KNOWN
+                if "random" not in (value.__name__[-6:], chain[used]):
+                    return
             value = getattr(value, chain[used], ABSENT)
             used += 1
         if isinstance(value, types.ModuleType):
@@ -284,14 +299,14 @@ class _Search:
                 got = getattr(got, name)
             return got
 
-        self.place((id(space), path), ".".join(path), fetch)
+        self.place((id(space), path), ".".join(path), fetch, reader)
 
 
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
+            yield from codes_of(constant)
 
 
 def _global_chains(code: types.CodeType) -> Iterator[tuple[str, ...]]:

@@ -215,8 +215,7 @@ class _Derivative:
         scalar(on.facts.spec(on.output), self.title)
         place = {k: n for n, k in enumerate(call.traced)}
         variables = [on.inputs[place[k]] for k in call.asked]
-        leaves = [*on.inputs, *on.weights]
-        return Executable(build([on.output], on.graded(variables), leaves, on.facts))
+        return Executable(build([on.output], on.graded(variables), on.leaves, on.facts))
 
     # ------------------------------------------------------------------ within a trace
     def _inline(self, call: _Call, args: tuple[Any, ...]) -> Any:
@@ -252,7 +251,7 @@ class _Derivative:
         executable = on.taped([place[k] for k in call.asked])
         program, primal = executable.program, len(on.outputs)
         values = [native(call.leaves[k]) for k in call.traced]
-        slots = program.slots([*map(_kept, values), *on.values(), *[None] * primal])
+        slots = program.slots([*map(_kept, [*values, *on.values()]), *[None] * primal])
         program.run(slots, 0, program.split)
         value = shaped(on.output, program.results(slots)[:primal] if primal else [])
 
@@ -345,7 +344,7 @@ def _pulled(on: Specialization, program: Any, slots: list[Any], delta: Any, titl
     """The gradients for one delta."""
     primal = len(on.outputs)
     deltas = list(entries(delta)) if isinstance(on.output, Tuple) else [delta]
-    first = len(on.inputs) + len(on.weights)
+    first = len(on.leaves)
     ready = list(slots)
     ready[first : first + primal] = [
         fitted(one, on.facts.spec(out), slots[k], title)

@@ -7,6 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from symbolic.errors import ShapeError, TapeError, warn
 from symbolic.execution import Timed, is_differentiable, shaped, way_back
 from symbolic.leaves import Weight
@@ -35,8 +37,9 @@ class Evaluation(Tape[Any, Any]):
         ]
         self._program = self._on.taped(self._wanted).program
         weights = [weight.cell.snapshot() for weight in self._on.weights]
+        captured = [np.array(one.fetch()) for one in self._on.captured]
         deltas = [None] * len(self._on.outputs)
-        self._slots = self._program.slots([*entries(value), *weights, *deltas])
+        self._slots = self._program.slots([*entries(value), *weights, *captured, *deltas])
         self._deltas: dict[Weight[Any, Any], Any] = {}
         self._open, self._shared = False, [1]
         mode = None if net.seconds is None else Timed(net.seconds, self._program.split)
@@ -73,7 +76,7 @@ class Evaluation(Tape[Any, Any]):
                 remedy="give one delta for each entry of the output",
             )
         slots = list(self._slots)
-        first = len(self._on.inputs) + len(self._on.weights)
+        first = len(self._on.leaves)
         slots[first : first + len(deltas)] = [
             fitted(one, spec, slots[k], self._made)
             for one, spec, k in zip(deltas, specs, self._program.outputs, strict=False)

@@ -18,6 +18,7 @@ from symbolic.inference import Inference
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Identity, Weight
 from symbolic.literal import delta_spec
+from symbolic.live import Captured
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Tuple
 from symbolic.plan import CAREFUL, Instruction, Mode, Program, build
@@ -186,7 +187,13 @@ class Specialization:
         self.output = tracing.output
         self.inputs = tracing.leaves
         self.weights: list[Weight[Any, Any]] = [one for one in topological([self.output]) if isinstance(one, Weight)]
+        self.captured = [one for one in topological([self.output]) if isinstance(one, Captured)]
         self.programs: dict[Any, Any] = {}
+
+    @property
+    def leaves(self) -> list[AnyLayer]:
+        """What every program of this trace takes first: inputs, weights, captured arrays."""
+        return [*self.inputs, *self.weights, *self.captured]
 
     def cached(self, key: Any, make: Callable[[], Any]) -> Any:
         if key not in self.programs:
@@ -204,12 +211,12 @@ class Specialization:
         return node
 
     def values(self) -> list[Any]:
-        """The weights as they are now."""
-        return [weight.cell.value for weight in self.weights]
+        """The weights and the captured arrays as they are now."""
+        return [*[weight.cell.value for weight in self.weights], *[one.fetch() for one in self.captured]]
 
     def forward(self) -> Executable:
         return self.cached(  # type: ignore[no-any-return]
-            "forward", lambda: Executable(build(self.outputs, [], [*self.inputs, *self.weights], self.facts))
+            "forward", lambda: Executable(build(self.outputs, [], self.leaves, self.facts))
         )
 
     def taped(self, wanted: Sequence[int]) -> Executable:
@@ -222,7 +229,7 @@ class Specialization:
         with inside(facts=self.facts, trace=None):
             output, delta = joined(self.outputs), joined(deltas)
             derived = gradients(output, delta, variables) if variables else []
-        return Executable(build(self.outputs, derived, [*self.inputs, *self.weights, *deltas], self.facts))
+        return Executable(build(self.outputs, derived, [*self.leaves, *deltas], self.facts))
 
     def graded(self, variables: Sequence[AnyLayer]) -> list[AnyLayer]:
         """The gradients of the sum of the outputs."""

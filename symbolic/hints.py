@@ -165,7 +165,9 @@ def declared_spec(hint: Hint) -> Spec:
     return Spec(tuple([getattr(axis.expression, "value", None) for axis in axes]), dtype)
 
 
-def signature_hints(function: Callable[..., Any], frame_locals: Mapping[str, Any]) -> dict[str, Any]:
+def signature_hints(
+    function: Callable[..., Any], frame_locals: Mapping[str, Any], strict: bool = False
+) -> dict[str, Any]:
     """The evaluated hints of a function, also where they are strings; names of the enclosing function are seen."""
     inner: Any = inspect.unwrap(function)
     inner = getattr(inner, "__func__", inner)
@@ -177,6 +179,8 @@ def signature_hints(function: Callable[..., Any], frame_locals: Mapping[str, Any
     try:
         return typing.get_type_hints(inner, localns=names, include_extras=True)
     except NameError:
+        if strict:
+            raise
         return dict(_one_by_one(inner, names))
 
 

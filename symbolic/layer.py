@@ -302,6 +302,31 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
 
 
 AnyLayer: TypeAlias = Layer[Any, Any]
+
+
+class Lent:
+    """What a body is given in the place of an array that it captured; see `symbolic.live`."""
+
+    def leaf(self) -> AnyLayer:
+        """The array as an operand of a traced value, read at every call."""
+        raise NotImplementedError  # abstract
+
+    def read(self) -> Any:
+        """The plain array: its numbers are about to be read, and the trace depends on them."""
+        raise NotImplementedError  # abstract
+
+
+def plainly(value: Any) -> Any:
+    """Arguments with plain arrays, whose numbers may be read."""
+    if isinstance(value, Lent):
+        return value.read()
+    if type(value) in (list, tuple):
+        return type(value)([plainly(one) for one in value])
+    if type(value) is dict:
+        return {key: plainly(one) for key, one in value.items()}
+    return value
+
+
 METHODS: dict[str, Callable[[AnyLayer], Any]] = {}
 """Attributes and methods of arrays, by name; each given the layer answers as the array's would."""
 GETITEM: list[Callable[[AnyLayer, Any], Any]] = []

@@ -10,7 +10,7 @@ import numpy as np
 
 from symbolic.context import here
 from symbolic.errors import DtypeError
-from symbolic.layer import AnyLayer, Layer, _Installed, refuse
+from symbolic.layer import AnyLayer, Layer, _Installed, plainly, refuse
 from symbolic.spec import AnySpec, Spec, spec_of
 from symbolic.tape import Tape
 
@@ -242,7 +242,7 @@ def _can_be_weight(value: Any) -> bool:
 def frozen(value: Any, writeable: bool = False) -> Any:
     """A copy of an array, so that what the caller does later cannot reach us."""
     if isinstance(value, np.ndarray):
-        value = np.array(value, order="K", subok=False)
+        value = np.array(plainly(value), order="K", subok=False)
         value.flags.writeable = writeable
     elif type(value) is tuple:
         value = tuple(frozen(entry, writeable) for entry in value)

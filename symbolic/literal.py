@@ -10,7 +10,7 @@ import numpy as np
 
 from symbolic.context import here
 from symbolic.errors import DtypeError
-from symbolic.layer import AnyLayer, Layer, refuse
+from symbolic.layer import AnyLayer, Layer, Lent, refuse
 from symbolic.leaves import Literal
 from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec
 
@@ -120,6 +120,8 @@ def as_layer(value: Any) -> AnyLayer:
     """An operand: layers as they are, with assignments that were made to them; natives as Literals."""
     if isinstance(value, Layer):
         return value if here.trace is None else here.trace.resolve(value)
+    if isinstance(value, Lent):
+        return value.leaf()
     if isinstance(value, np.ndarray) and value.dtype.hasobject:
         refuse(
             "an array of objects as an operand of a layer",
@@ -143,4 +145,4 @@ def join(values: Any) -> AnyLayer:
 def _holds_layer(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return any(_holds_layer(one) for one in value)
-    return isinstance(value, Layer)
+    return isinstance(value, (Layer, Lent))

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, ClassVar, NamedTuple
 
 from symbolic.context import here, source
-from symbolic.errors import _place, warn
+from symbolic.errors import SymbolicError, _place, warn
 from symbolic.evaluation import Evaluation
 from symbolic.execution import Executable, Specialization, Timed, shaped
 from symbolic.inference import Inference
@@ -63,8 +63,9 @@ class Network:
                 continue
             values = list(entries(value))
             facts = Inference(dict(zip(tracing.leaves, map(spec_of, values), strict=True)))
-            if tracing.admits(facts):
-                return self._checked(tracing, facts)
+            with suppress(SymbolicError):  # what does not fit is told by the body, which may also do without
+                if tracing.admits(facts):
+                    return self._checked(tracing, facts)
         return None
 
     def _traced(self, value: Any) -> Specialization:

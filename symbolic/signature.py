@@ -67,6 +67,8 @@ def signature_of(
     own = getattr(function, "func", function)
     try:
         hints = signature_hints(own, names)
+        if not any(map(is_symbolic, hints.values())) and not given and not named:
+            signature_hints(own, names, strict=True)  # one that could not be read may be the reason
     except NameError as error:
         raise DtypeError(
             f"a hint of {title} cannot be read: {error}",

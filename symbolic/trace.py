@@ -15,13 +15,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from symbolic.captured import Watch, watches
+from symbolic.captured import watches
 from symbolic.context import here, inside, source, user_frame
 from symbolic.errors import ShapeError, _place, buried
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer, cannot, refuse, short
 from symbolic.leaves import Literal, Weight
 from symbolic.literal import as_layer
+from symbolic.live import Loan
 from symbolic.ops.indexing import assign as assigned
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Cast, Mark, Tuple
@@ -82,7 +83,7 @@ class Tracing:
         self.facts = facts
         self.guards: dict[tuple[AnyLayer, str, int], Any] = {}
         self.checks: list[Callable[[Inference], None]] = []
-        self.watches: list[Watch] = []
+        self.watches: list[Any] = []
         self.assigned: dict[AnyLayer, AnyLayer] = {}
         self.owners: list[Owner] = []
         self.moving = ""  # the line by which the body differs from run to run: it is traced at each call
@@ -104,6 +105,18 @@ class Tracing:
             return rank
         sizes = Shape(self, node, shape)
         return sizes if what == "shape" else int(np.prod(tuple(sizes), dtype=int))
+
+    def made(self, node: AnyLayer) -> None:
+        """Check the operands of a new node at once: the error comes on the line that is wrong, as NumPy's would."""
+        try:
+            self.facts.spec(node)
+        except Exception:
+            for operand in node.operands if isinstance(node, Operation) else ():
+                spec = self.facts.spec(operand)
+                if isinstance(spec, Spec) and spec.known:  # that it fails is a fact about these sizes
+                    self.ask(operand, "dtype")
+                    tuple(self.ask(operand, "shape"))
+            raise
 
     def unknown(self, node: AnyLayer, what: str) -> NoReturn:
         refuse(
@@ -290,19 +303,20 @@ def run_body(store: Store | None, function: Callable[..., Any], args: Sequence[A
     """
     tracing = here.trace
     assert isinstance(tracing, Tracing)
-    tracing.watches += watches(function)
+    loan = Loan(function, watches(function))
     tracing.bodies += 1
     if store is not None:
         tracing.owners.append(Owner(store))
         tracing.owners[-1].frame = sys._getframe(0)
     try:
-        return function(*args, **kwargs)
+        return loan.function(*args, **kwargs)
     except Exception as error:
         ours = buried(error)
         if ours is None or ours is error:
             raise
         raise ours from error
     finally:
+        tracing.watches += loan.remaining()
         if store is not None:
             tracing.owners.pop()
 

@@ -74,7 +74,7 @@ class Step:
         self.on = on
         weights: list[AnyLayer] = list(on.weights)
         self.gradients = on.graded(weights)
-        self.leaves: list[AnyLayer] = [*on.inputs, *weights]
+        self.leaves: list[AnyLayer] = on.leaves
         self.new: dict[int, AnyLayer] = {}
         self.states: list[AnyLayer] = []
         with inside(facts=on.facts, trace=None, origin=Where("optimizer")):

@@ -50,7 +50,7 @@ def native(value: Any) -> Any:
         return value.value
     if isinstance(value, list):
         return np.asarray(value)
-    if type(value) is tuple:
+    if isinstance(value, tuple):
         return tuple(native(one) for one in value)
     if isinstance(value, np.ndarray) and (type(value) is not np.ndarray or value.dtype.kind not in "fiubc"):
         return _plain(value)

@@ -353,3 +353,89 @@ def test_train_and_forward_see_changes_too() -> None:
         assert net.train(X, optimizer=SGD(0.0)) == 3.0 * scale and w.delta == 3.0 * scale
         with net.forward(s.Literal(X)) as tape:
             assert tape.value == 3.0 * scale
+
+
+# --------------------------------------------------------------------------- arrays that are inputs of every call
+
+ROW = np.array([1.0, 2.0])
+
+
+def helper_that_reads(x: Any) -> Any:
+    return x * ROW
+
+
+READ_NATIVELY = [
+    lambda x: x * (ROW * 2.0),
+    lambda x: x * ROW[0],
+    lambda x: x * float(ROW[1]),
+    lambda x: x * ROW.sum(),
+    lambda x: x * np.sum(ROW),
+    lambda x: x * np.asarray(ROW),
+    lambda x: x * np.array([ROW[0], 1.0]),
+    lambda x: x if ROW[0] > 2.0 else 2.0 * x,
+    lambda x: x if (ROW > 2.0).any() else 2.0 * x,
+    lambda x: x * max(ROW),
+    lambda x: x * sum(value for value in ROW),
+    lambda x: x * len([value for value in ROW if value > 2.0]),
+    lambda x: x * ROW.tolist()[0],
+    lambda x: x * np.cumsum(ROW),
+    lambda x: x * memoryview(ROW)[0],  # type: ignore[operator]  # a float
+    lambda x: helper_that_reads(x) + ROW,
+    lambda x: x * np.sort(ROW[::-1]),
+    lambda x: x * ROW.copy(),
+    lambda x: x * np.where(ROW > 2.0, 1.0, 0.0),
+    lambda x: x * float(f"{ROW[0]:.1f}"),
+    lambda x: np.repeat(x, ROW.astype(int)),
+    lambda x: np.clip(x, ROW[0], 9.0),
+    lambda x: np.concatenate([x, ROW]),
+]
+READ_LIVE = [
+    lambda x: x * ROW,
+    lambda x: ROW / (x + 1.0),
+    lambda x: np.maximum(ROW, x),
+    lambda x: np.dot(x, ROW) * x,
+    lambda x: np.where(x > 1.0, ROW, x),
+    lambda x: x * ROW.shape[0] + ROW,
+    lambda x: np.exp(x) @ ROW * x,
+]
+
+
+@pytest.mark.parametrize("function", READ_NATIVELY + READ_LIVE, ids=str)
+def test_the_contents_of_a_captured_array_are_never_stale(function: Any) -> None:
+    net = of_array(function)
+    try:
+        for values in ([1.0, 2.0], [3.0, 2.0], [3.0, 5.0], [1.0, 2.0]):
+            ROW[:] = values
+            for _ in range(4):
+                assert np.array_equal(net(X), function(X))
+    finally:
+        ROW[:] = [1.0, 2.0]
+
+
+@pytest.mark.parametrize("function", READ_LIVE, ids=str)
+def test_an_array_that_only_meets_traced_values_is_an_input(function: Any) -> None:
+    net = of_array(function)
+    for k in range(4):
+        ROW[0] = float(k)
+        assert np.array_equal(net(X), function(X))
+    ROW[0] = 1.0
+    assert net.traces() == 1
+
+
+def test_a_captured_array_that_is_replaced_by_another_kind() -> None:
+    space: dict[str, Any] = {"np": np, "T": np.array([1.0, 2.0])}
+    exec("def f(x):\n    return x * T", space)
+    net = of_array(space["f"])
+    for value in (np.array([3.0, 4.0]), np.array([[1.0, 2.0], [3.0, 4.0]]), 5.0, np.array([1, 2])):
+        space["T"] = value
+        assert np.array_equal(net(X), X * value)
+
+
+def test_a_tape_keeps_the_captured_array_that_it_was_made_with() -> None:
+    table = np.array([1.0, 2.0])
+    weight: Any = s.Weight(np.array([1.0, 1.0]))
+    net = of_array(lambda x: x * weight * table)
+    with s.SGD(0.0), net.forward(s.Literal(X)) as tape:
+        table[:] = 100.0
+        tape.backward(np.ones(2))
+    assert np.array_equal(weight.delta, X * [1.0, 2.0])

@@ -26,7 +26,7 @@ FLOORS: list[list[str]] = [
         "ops.*",
         "ops",
     ],
-    ["captured", "hints", "inference", "differentiate", "simplify", "plan", "trace"],  # 3: readings of a graph
+    ["captured", "live", "hints", "inference", "differentiate", "simplify", "plan", "trace"],  # 3: readings of a graph
     ["backends.*", "backends"],  # 4: machines
     [
         "values",

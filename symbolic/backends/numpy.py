@@ -164,4 +164,3 @@ def compiled(program: Program, into: Sequence[int] = ()) -> Compiled | None:
     if len(program.instructions) > LONGEST:
         return None
     return Compiled(program, into)
-

@@ -67,7 +67,7 @@ def conv2d(x: Any, w: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, 
            [46., 72., 78., 54.]])
     """
     image, kernel = _shape(x), _shape(w)
-    if len(image) != 4 or len(kernel) != 4 or (image[1] != kernel[1] and None not in (image[1], kernel[1])):
+    if len(image) != 4 or len(kernel) != 4 or image[1] != kernel[1]:
         refuse(
             f"conv2d of an image of shape {show(image)} and a weight of shape {show(kernel)}",
             "give an image (n, channels, h, w) and a weight (out, channels, kh, kw) of as many channels",
@@ -128,4 +128,4 @@ def _shape(x: Any) -> Any:
     """The shape; a constant or a weight knows its own, also outside a trace."""
     if isinstance(x, Layer) and here.facts is None and hasattr(type(x), "value"):
         return array(x.infer()).shape
-    return tuple(x.shape) if isinstance(x, Layer) else np.shape(x)
+    return x.shape if isinstance(x, Layer) else np.shape(x)  # of a traced value: only what is read becomes a guard

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from symbolic.errors import ShapeError
-from symbolic.layer import GETITEM, AnyLayer
+from symbolic.layer import GETITEM, AnyLayer, plainly
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.axes import NO_MEMORY, plain
@@ -212,7 +212,7 @@ def _is_array(operand: AnyLayer) -> bool:
 
 
 def getitem(layer: AnyLayer, index: Any) -> Any:
-    index, operands = template(index, 1)
+    index, operands = template(plainly(index), 1)
     return GetItem.make((as_layer(layer), *operands), (index,))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from symbolic.context import here
 from symbolic.errors import DtypeError
-from symbolic.layer import FUNCTIONS, METHODS, UFUNC_METHODS, AnyLayer, Layer, qualified, refuse, unsupported
+from symbolic.layer import FUNCTIONS, METHODS, UFUNC_METHODS, AnyLayer, Layer, plainly, qualified, refuse, unsupported
 from symbolic.leaves import Identity, set_once, written
 from symbolic.literal import as_layer
 from symbolic.printing import bits, separated
@@ -122,6 +122,8 @@ class Operation(Layer[Any, Any]):
                 raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has {known}")
         set_once(self, "operands", tuple([as_layer(one) for one in operands]))
         set_once(self, "parameters", tuple([parameters.get(name, value) for name, value in defaults.items()]))
+        if here.trace is not None:
+            here.trace.made(self)
 
     @classmethod
     def make(cls, operands: tuple[AnyLayer, ...], parameters: tuple[Any, ...] = ()) -> Any:
@@ -129,6 +131,8 @@ class Operation(Layer[Any, Any]):
         self = Layer.__new__(cls)
         set_once(self, "operands", operands)
         set_once(self, "parameters", parameters)
+        if here.trace is not None:
+            here.trace.made(self)
         return self
 
     def rebuilt(self, operands: tuple[AnyLayer, ...]) -> Any:
@@ -313,6 +317,7 @@ class _Binder:
         names = list(signature(self.function).parameters)[:count]
         given = arguments(self.function, args, kwargs, {*names, *cls.defaults})
         operands = tuple([as_layer(given.pop(name)) for name in names])
+        given = plainly(given)
         return cls.make(operands, tuple([given.get(name, value) for name, value in cls.defaults.items()]))
 
 
@@ -342,6 +347,7 @@ class _Formula:
         self.names: Mapping[str, Any] | None = None
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        args, kwargs = plainly(args), plainly(kwargs)
         if self.names is None:
             self.names = inspect.signature(self.formula).parameters
             self.free = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in self.names.values())
