@@ -141,7 +141,7 @@ class SymbolicFunction(Layer[Any, Any]):
             return Applied.of(self, layers)
         assert isinstance(tracing, Tracing)
         names = Names()
-        with scope(self.title):
+        with scope(tracing.numbered(self.title)):
             where = here.path
             self._checked(tracing, layers, None, where, names)
             args, kwargs = self._arguments(layers)

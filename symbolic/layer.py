@@ -91,7 +91,7 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         raise AttributeError(f"{type(self).__name__} is frozen: .{name} cannot be deleted")
 
     # ------------------------------------------------------------------ running
-    def forward(self, tape: Tape[Any, Any]) -> Tape[Any, Any]:
+    def forward(self, tape: Any) -> Tape[Any, Any]:
         """Compute the output for an input tape (a bare value is taken as `Literal(value)`).
 
         Shapes and dtypes are checked before the first operation: ShapeError, DtypeError. A failure inside is a

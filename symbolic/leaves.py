@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -15,8 +15,13 @@ from symbolic.spec import AnySpec, Spec, spec_of
 from symbolic.tape import Tape
 
 D = TypeVar("D")
-G = TypeVar("G")
 In = TypeVar("In")
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    G = TypeVarWithDefault("G", default=D)  # the delta of a float is a float
+else:
+    G = TypeVar("G")
 
 set_once = object.__setattr__  # layers are frozen; their own constructors are not
 
@@ -92,7 +97,7 @@ class Literal(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
     def close(self) -> None:
         return
 
-    def forward(self, tape: Tape[Any, Any]) -> Tape[Any, Any]:
+    def forward(self, tape: Any) -> Tape[Any, Any]:
         return self
 
     def apply(self, input: AnyLayer) -> AnyLayer:
@@ -120,8 +125,10 @@ class Cell:
         self.lock = threading.Lock()
 
     def snapshot(self) -> Any:
-        """The value, for somebody to keep: it will never change."""
+        """The value, for somebody to keep: it will never change, and nobody can change it."""
         self.exposed = True
+        if isinstance(self.value, np.ndarray):
+            self.value.flags.writeable = False
         return self.value
 
     def blank(self) -> Any:
@@ -182,10 +189,7 @@ class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
     @property
     def value(self) -> Any:
         value = self.cell.snapshot()
-        if isinstance(value, np.ndarray):
-            value = value.view()
-            value.flags.writeable = False
-        return value
+        return value.view() if isinstance(value, np.ndarray) else value
 
     @value.setter
     def value(self, value: Any) -> None:

@@ -84,6 +84,7 @@ class Tracing:
         self.guards: dict[tuple[AnyLayer, str, int], Any] = {}
         self.checks: list[Callable[[Inference], None]] = []
         self.watches: list[Any] = []
+        self.entered: dict[Any, int] = {}
         self.assigned: dict[AnyLayer, AnyLayer] = {}
         self.owners: list[Owner] = []
         self.moving = ""  # the line by which the body differs from run to run: it is traced at each call
@@ -141,6 +142,12 @@ class Tracing:
     def fresh(self) -> bool:
         """Whether all that the body read from outside is still as it was."""
         return not self.moving and all(watch.holds() for watch in self.watches)
+
+    def numbered(self, title: str) -> str:
+        """The name of a layer that is entered: the second `dense` on a path is `dense_2`."""
+        key = (here.path, here.prefix, title)
+        self.entered[key] = self.entered.get(key, 0) + 1
+        return title if self.entered[key] == 1 else f"{title}_{self.entered[key]}"
 
     # ------------------------------------------------------------------ numbers
     def concrete(self, node: AnyLayer, construct: str) -> Any:

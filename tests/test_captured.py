@@ -379,7 +379,7 @@ READ_NATIVELY = [
     lambda x: x * len([value for value in ROW if value > 2.0]),
     lambda x: x * ROW.tolist()[0],
     lambda x: x * np.cumsum(ROW),
-    lambda x: x * memoryview(ROW)[0],  # type: ignore[operator]  # a float
+    lambda x: x * memoryview(ROW)[0],  # type: ignore[arg-type]  # an array has a buffer
     lambda x: helper_that_reads(x) + ROW,
     lambda x: x * np.sort(ROW[::-1]),
     lambda x: x * ROW.copy(),
