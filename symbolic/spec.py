@@ -161,6 +161,8 @@ def normalize_axes(axis: int | Iterable[int] | None, ndim: int) -> tuple[int, ..
     if axis is None:
         return tuple(range(ndim))
     named = (axis,) if isinstance(axis, (int, np.integer)) else tuple(axis)
+    if ndim == 0 and len(named) == 1 and named[0] in (0, -1):
+        return ()  # NumPy's reductions take a number for a vector of one
     axes = tuple(normalize_axis(int(a), ndim) for a in named)
     if len(set(axes)) != len(axes):
         raise ShapeError(f"axis {named} names one axis twice", remedy="name each axis once")

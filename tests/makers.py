@@ -117,9 +117,12 @@ EINSUMS: list[tuple[str, list[Shape]]] = [
 ]
 
 
-def _einsum(draw: Draw, domain: Any) -> Call:
-    subscripts, wanted = draw.pick(EINSUMS)
-    return Call(tuple([draw.array(shape, domain) for shape in wanted]), lambda *arrays: (subscripts, *arrays))
+def einsum(subscripts: str, wanted: list[Shape]) -> Maker:
+    def make(draw: Draw, domain: Any) -> Call:
+        arrays = [draw.array(shape, domain) for shape in wanted]
+        return Call(tuple(arrays), lambda *given: (subscripts, *given))
+
+    return make
 
 
 def _block(draw: Draw, domain: Any) -> Call:
@@ -213,7 +216,6 @@ BY_FUNCTION: dict[Any, Maker] = {
     np.kron: shaped(lambda draw: [draw.shape(0, 3), draw.shape(0, 2)]),
     np.stack: shaped(_several, as_list),
     np.block: _block,
-    np.einsum: _einsum,
     np.piecewise: _piecewise,
     np.compress: _masked,
     np.extract: _extracted,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from makers import BY_FUNCTION, BY_KIND, PARAMETERS, SPECIAL, Maker, elementwise
+from makers import BY_FUNCTION, BY_KIND, EINSUMS, PARAMETERS, SPECIAL, Maker, einsum, elementwise
 from strategies import Call, Draw
 
 from symbolic import Symbolic, symbolic
@@ -123,6 +123,9 @@ def _name(function: Any) -> str:
 
 
 def _of_function(function: Any) -> Iterator[Subject]:
+    if function is np.einsum:  # each of its subscripts is a function of its own
+        yield from (Subject("np.einsum", function, {}, None, einsum(*one)) for one in EINSUMS)
+        return
     laws, owner = FORMULAS.get(function, {}), OWNERS.get(function)
     domain = laws.get("domain") or (None if owner is None else owner.domain)
     own: Sequence[Mapping[str, Any]] = ({},) if owner is None else owner.samples

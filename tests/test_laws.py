@@ -84,7 +84,8 @@ def law_value(subject: Subject, data: st.DataObject) -> bool:
     function = subject.of(call)
     want, net = attempt(function, call.arrays), network(function, len(call.arrays))
     got = attempt(net.predict, call.arrays)
-    if isinstance(want, AttributeError) or subject.quirk(call):
+    nothing = isinstance(want, tuple) and not want  # unstacked along an axis of size 0
+    if isinstance(want, AttributeError) or nothing or subject.quirk(call):
         return False  # where NumPy takes no Python number, too
     if isinstance(want, Exception):
         assert isinstance(got, Exception), f"{subject}: NumPy raises {want!r}, layers give {got!r}"
@@ -211,7 +212,11 @@ def law_gradient(subject: Subject, data: st.DataObject, dtype: str = "float64") 
         agree(delta, way, along(loss, loss.floats, k, way), what, loss.tolerance)
     for _ in range(3):
         again = derivative(*loss.floats)[1]
-        assert list(map(bits, deltas)) == list(map(bits, again)), f"{subject}: another gradient when compiled"
+        for one, other in zip(deltas, again, strict=True):
+            if dtype == "complex128":  # NumPy's own products of one complex number, in place or not, differ at the end
+                assert_equal(other, one, subject)
+            else:
+                assert bits(one) == bits(other), f"{subject}: another gradient when compiled"
     return True
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from symbolic.errors import ShapeError
 from symbolic.layer import FUNCTIONS
 from symbolic.literal import as_layer
 from symbolic.ops.deltas import SumLike
@@ -91,6 +92,7 @@ class Argwhere(Operation, numpy=np.argwhere):
     """The indices of the true entries, one row for each."""
 
     __slots__ = ()
+    domain = "nonzero"
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return Spec((None, array(specs[0]).ndim), np.dtype(np.intp))
@@ -99,12 +101,14 @@ class Argwhere(Operation, numpy=np.argwhere):
         return (None,)
 
 
-@implements(np.nonzero)
+@implements(np.nonzero, domain="nonzero")
 def nonzero(a: Any) -> Any:
+    if np.ndim(a) == 0:
+        raise ShapeError("np.nonzero of a 0-d array", remedy="use np.atleast_1d(x) first, or compare x itself")
     indices = Nonzero(a)
     return tuple([Item(indices, index=k) for k in range(np.ndim(a))])
 
 
-@implements(np.flatnonzero)
+@implements(np.flatnonzero, domain="nonzero")
 def flatnonzero(a: Any) -> Any:
     return np.nonzero(np.ravel(a))[0]

@@ -140,16 +140,17 @@ class Signbit(Step, numpy=np.signbit):
     """Whether an entry has a minus, -0.0 too."""
 
     __slots__ = ()
+    domain = "nonzero"
 
 
 @implements(np.isposinf)
 def isposinf(x: Any) -> Any:
-    return np.equal(x, np.inf)
+    return np.logical_and(np.isinf(x), np.logical_not(np.signbit(x)))
 
 
 @implements(np.isneginf)
 def isneginf(x: Any) -> Any:
-    return np.equal(x, -np.inf)
+    return np.logical_and(np.isinf(x), np.signbit(x))
 
 
 @implements(np.isclose, operands="two")

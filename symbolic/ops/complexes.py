@@ -59,7 +59,7 @@ class Conjugate(Unary, numpy=np.conjugate):
         return (np.conjugate(delta) if is_complex(operands[0]) else delta,)
 
 
-@implements(np.angle)
+@implements(np.angle, domain="nonzero")
 def angle(z: Any, deg: bool = False) -> Any:
     """The argument of a complex number, in radians or degrees; no gradient at 0."""
     turned = np.arctan2(np.imag(z), np.real(z))

@@ -33,6 +33,16 @@ class Einsum(Operation):
     functions = (np.einsum,)
     defaults: ClassVar[Any] = {"subscripts": ""}
 
+    @property
+    def shares(self) -> bool:  # type: ignore[override]  # it depends on the operands
+        """NumPy gives a view where it can: a diagonal, a transposition of one operand."""
+        return len(self.operands) == 1
+
+    def is_view(self, specs: Sequence[AnySpec]) -> bool:
+        return len(specs) == 1 and "".join(sorted(set(self.subscripts.split("->")[0]))) == "".join(
+            sorted(self.subscripts.split("->")[1])
+        )
+
     def terms(self, ranks: Sequence[int]) -> tuple[list[str], str]:
         """The letters of each operand and of the result; an ellipsis becomes letters too."""
         inputs, result = self.subscripts.split("->")

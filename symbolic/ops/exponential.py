@@ -192,6 +192,7 @@ class Arctan2(Binary, numpy=np.arctan2):
     """The angle of the point (second, first); no gradient at the origin."""
 
     __slots__ = ()
+    domain = "nonzero"
 
     @staticmethod
     def derivative(out: Any, y: Any, x: Any) -> Any:

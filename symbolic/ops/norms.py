@@ -40,7 +40,11 @@ def _quotient(delta: Any, out: Any) -> Any:
     return delta / np.where(np.equal(out, 0), np.inf, out) if smooth is None else smooth
 
 
-@implements(np.linalg.norm, samples=[{}, {"ord": 1}, {"ord": 3}, {"ord": 2, "axis": 0}, {"ord": np.inf, "axis": -1}])
+@implements(
+    np.linalg.norm,
+    domain="nonzero",
+    samples=[{}, {"ord": 1}, {"ord": 3}, {"ord": 2, "axis": 0}, {"ord": np.inf, "axis": -1}],
+)
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     if ord is None:
         return Norm(x, axis=axis, keepdims=keepdims)
@@ -52,12 +56,12 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     raise ValueError(f"np.linalg.norm of order {ord!r} over {len(axes)} axes; name one axis, or two of a matrix")
 
 
-@implements(np.linalg.vector_norm, samples=[{}, {"ord": 1}, {"axis": 0}])
+@implements(np.linalg.vector_norm, domain="nonzero", samples=[{}, {"ord": 1}, {"axis": 0}])
 def vector_norm(x: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     return _vector(x, ord, axis, keepdims)
 
 
-@implements(np.linalg.matrix_norm, operands="matrix", samples=[{}, {"ord": 1}, {"ord": np.inf}])
+@implements(np.linalg.matrix_norm, domain="nonzero", operands="matrix", samples=[{}, {"ord": 1}, {"ord": np.inf}])
 def matrix_norm(x: Any, keepdims: bool = False, ord: Any = "fro") -> Any:
     return _matrix(x, ord, (-2, -1), keepdims)
 
@@ -69,7 +73,7 @@ def _vector(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
         return Norm(x, axis=axis, keepdims=keepdims)
     size = np.abs(x)
     if abs(ord) == np.inf:
-        return (np.max if ord > 0 else np.min)(size, axis, keepdims=keepdims)
+        return np.max(size, axis, keepdims=keepdims, initial=0) if ord > 0 else np.min(size, axis, keepdims=keepdims)
     if ord == 0:
         return np.sum(np.multiply(np.not_equal(x, 0), 1.0), axis, keepdims=keepdims)
     if ord == 1:
@@ -86,7 +90,7 @@ def _matrix(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
         _unknown(ord, "a matrix", "'fro', 1, -1, np.inf or -np.inf; the others are np.linalg.svd's singular values")
     summed, best = axes if abs(ord) == 1 else axes[::-1]
     sums = np.sum(np.abs(x), summed, keepdims=True)
-    out = (np.max if ord > 0 else np.min)(sums, best, keepdims=True)
+    out = np.max(sums, best, keepdims=True, initial=0) if ord > 0 else np.min(sums, best, keepdims=True)
     return out if keepdims else np.squeeze(out, axes)
 
 

@@ -31,12 +31,20 @@ class Quantile(Reduction):
 
     __slots__ = ()
     functions = (np.quantile,)
-    defaults: ClassVar[Any] = {"axis": None, "keepdims": False, "q": 0.5, "method": "linear"}
+    defaults: ClassVar[Any] = {"axis": None, "keepdims": False, "q": 0.5, "method": "linear", "strong": False}
     domain = "distinct"
     aside: ClassVar[bool] = False  # leave NaN out
 
     def result_dtype(self, spec: Spec) -> Any:
-        return None if spec.dtype is None else _quantile_dtype(self.functions[0], spec.dtype, self.q, self.method)
+        return None if spec.dtype is None else _quantile_dtype(self.functions[0], spec.dtype, self._q(), self.method)
+
+    def _q(self) -> Any:
+        """A list of q, unlike a number, is an array of double precision to NumPy."""
+        return (self.q,) if self.strong else self.q
+
+    def evaluate(self, *values: Any) -> Any:
+        out = self.functions[0](values[0], self._q(), self.axis, method=self.method, keepdims=self.keepdims)
+        return out[0] if self.strong else out
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         (x,) = operands
@@ -45,7 +53,7 @@ class Quantile(Reduction):
 
 
 @lru_cache(maxsize=256)
-def _quantile_dtype(function: Callable[..., Any], dtype: np.dtype[Any], q: float, method: str) -> np.dtype[Any]:
+def _quantile_dtype(function: Callable[..., Any], dtype: np.dtype[Any], q: Any, method: str) -> np.dtype[Any]:
     return np.asarray(function(np.ones((1,), dtype), q, method=method)).dtype
 
 
@@ -143,7 +151,13 @@ def _at_each(cls: type[Quantile], a: Any, q: Any, axis: Any, method: str, keepdi
         refuse(f"method={method!r} of a quantile", f"use one of {', '.join(_FRACTIONS)}")
     if np.ndim(q) == 0:
         return cls(a, axis=axis, keepdims=keepdims, q=float(q), method=method)
-    return np.stack([_at_each(cls, a, one, axis, method, keepdims) for one in q])
+    return _stacked(cls, a, np.asarray(q, dtype=float), axis, method, keepdims)
+
+
+def _stacked(cls: type[Quantile], a: Any, q: Any, axis: Any, method: str, keepdims: bool) -> Any:
+    if np.ndim(q) == 0:
+        return cls(a, axis=axis, keepdims=keepdims, q=float(q), method=method, strong=True)
+    return np.stack([_stacked(cls, a, one, axis, method, keepdims) for one in q])
 
 
 # --------------------------------------------------------------------------- averages
