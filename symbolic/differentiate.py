@@ -81,7 +81,11 @@ def pullback(output: AnyLayer, delta: AnyLayer, variables: Sequence[AnyLayer], f
                 totals[node] = total
             if isinstance(node, Operation):
                 _send(node, total, reached, arrived, facts)
-    return [totals[one] if one in totals else _zero(one, facts) for one in variables]
+    found = [totals[one] if one in totals else _zero(one, facts) for one in variables]
+    for variable, delta in zip(variables, found, strict=True):
+        want, got = delta_spec(facts.spec(variable)), facts.spec(delta)
+        assert want is None or want == got or not getattr(want, "known", False), f"a delta of {got} for {want}"
+    return found
 
 
 def _dependents(order: Sequence[AnyLayer], variables: Sequence[AnyLayer]) -> set[AnyLayer]:
@@ -116,16 +120,23 @@ def _returned(delta: AnyLayer, operand: AnyLayer, facts: Inference) -> AnyLayer:
     if isinstance(facts.spec(operand), TupleSpec):
         return delta
     want = delta_spec(facts.spec(operand))
-    if isinstance(delta, Scatter) or (want == facts.spec(delta) and getattr(want, "known", False)):
+    if isinstance(delta, Scatter) and delta.operands[0] is operand:
+        return delta  # it has its operand's shape, and keeps its kind: see `_sum`
+    if want == facts.spec(delta) and getattr(want, "known", False):
         return delta
     return SumLike.make((delta, operand))  # type: ignore[no-any-return]
 
 
 def _sum(deltas: list[AnyLayer], facts: Inference) -> AnyLayer:
-    """The sum of what arrived; many pieces of one array are joined in one buffer."""
-    pieces = [one for one in deltas if isinstance(one, Scatter)]
-    if len(pieces) > 1:
-        deltas = [one for one in deltas if not isinstance(one, Scatter)] + [Scatter.merged(pieces)]
+    """The sum of what arrived; the pieces of one array are joined in one buffer."""
+    pieces: dict[AnyLayer, list[Scatter]] = {}
+    rest: list[AnyLayer] = []
+    for one in deltas:
+        if isinstance(one, Scatter):
+            pieces.setdefault(one.operands[0], []).append(one)
+        else:
+            rest.append(one)
+    deltas = rest + [Scatter.merged(some) if len(some) > 1 else some[0] for some in pieces.values()]
     total = deltas[0]
     entries = facts.spec(total)
     if len(deltas) > 1 and isinstance(entries, TupleSpec):

@@ -194,6 +194,7 @@ class _Truth(Reduction):
     """A truth of many."""
 
     __slots__ = ()
+    of_numbers = True
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         return (None,)

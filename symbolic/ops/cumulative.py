@@ -76,6 +76,8 @@ class _Running(Operation):
         dtype = None if spec.dtype is None else dtype_by_trial(self.functions[0], spec.dtype)
         if self.axis is None:
             return Spec((None if spec.shape is None else product(spec.shape),), dtype)
+        if spec.shape == () and self.axis in (0, -1):
+            return Spec((1,), dtype)  # NumPy takes a number for a vector of one
         if spec.shape is not None:
             normalize_axis(self.axis, len(spec.shape))
         return Spec(spec.shape, dtype)

@@ -17,6 +17,7 @@ from symbolic.spec import (
     Spec,
     broadcast,
     dtype_by_trial,
+    normalize_axis,
     product,
     reduced,
     spec_of,
@@ -122,11 +123,14 @@ class Reduction(Operation):
     """Along `axis` (an int, a tuple, or None for all)."""
 
     __slots__ = ()
+    of_numbers: ClassVar[bool] = False  # axis 0 of a number is allowed, as in the reductions of ufuncs
     defaults: ClassVar[Any] = {"axis": None, "keepdims": False}
     samples = ({}, {"axis": 0}, {"axis": -1, "keepdims": True}, {"axis": (0, 1)}, {"keepdims": True}, {"axis": ()})
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         spec = array(specs[0])
+        if spec.shape == () and self.axis not in (None, ()) and not self.of_numbers:
+            normalize_axis(self.axis if isinstance(self.axis, int) else self.axis[0], 0)  # it raises
         return Spec(reduced(spec.shape, self.axis, self.keepdims), self.result_dtype(spec))
 
     def result_dtype(self, spec: Spec) -> Any:

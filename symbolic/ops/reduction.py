@@ -20,6 +20,7 @@ class _Reduced(Reduction):
     """By a ufunc's `reduce`, which writes into the result's array."""
 
     __slots__ = ()
+    of_numbers = True
     ufunc: ClassVar[Any] = np.add
 
     def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:

@@ -20,6 +20,7 @@ class Peak(Reduction):
     """The largest entry, as a constant that exponents are measured from; 0 where it is not finite."""
 
     __slots__ = ()
+    of_numbers = True
     defaults: ClassVar[Any] = {"axis": None, "keepdims": True}
 
     def result_dtype(self, spec: Spec) -> Any:
@@ -84,4 +85,4 @@ def log_softmax(x: Any, axis: Any = -1) -> Any:
 
 @method("reduce", np.logaddexp)
 def reduce_logaddexp(a: Any, axis: Any = 0, keepdims: bool = False) -> Any:
-    return logsumexp(a, axis=axis, keepdims=keepdims)
+    return logsumexp(a, axis=None if np.ndim(a) == 0 else axis, keepdims=keepdims)

@@ -113,6 +113,7 @@ class _Place(Reduction):
     """The index of one entry along an axis."""
 
     __slots__ = ()
+    of_numbers = True
     domain = "distinct"
     samples: ClassVar[Any] = ({}, {"axis": 0}, {"axis": -1, "keepdims": True})
 

@@ -44,6 +44,8 @@ class Quantile(Reduction):
 
     def evaluate(self, *values: Any) -> Any:
         out = self.functions[0](values[0], self._q(), self.axis, method=self.method, keepdims=self.keepdims)
+        if self.strong and not out.size:  # the nanquantile of nothing forgets how many quantiles were asked for
+            return np.full(reduced(np.shape(values[0]), self.axis, self.keepdims), np.nan, out.dtype)
         return out[0] if self.strong else out
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
