@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from symbolic.layer import Layer
+from symbolic.spec import STATIC
 
 _ATOMS = (int, float, complex, bool, str, bytes, type(None), type, types.BuiltinFunctionType, np.ufunc, np.dtype)
 _MOVING = {"numpy.random": ("Generator", "RandomState", "BitGenerator"), "random": ("Random",)}
@@ -38,7 +39,7 @@ class Watch:
 
     __slots__ = ("atomic", "fetch", "foreign", "key", "names", "readers", "seen", "what")
 
-    def __init__(self, what: str, fetch: Callable[[], Any], names: frozenset[str]) -> None:
+    def __init__(self, what: str, fetch: Callable[[], Any], names: frozenset[str] | None) -> None:
         self.what, self.fetch, self.names = what, fetch, names
         self.key: Any = None  # of the place
         self.readers = 0  # functions that name it
@@ -58,6 +59,21 @@ class Watch:
         if self.atomic is not _NOTHING and value is self.atomic:
             return True
         return self.seen is not MOVING and bool(fingerprint(value, self.names) == self.seen)
+
+
+class Same:
+    """The mark of one object, which it keeps alive: another object at its address is not the same."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
 
 
 def is_library(module: str | None, home: str = "") -> bool:
@@ -80,8 +96,8 @@ def is_moving(value: Any) -> bool:
     return hasattr(type(value), "__next__") and not isinstance(value, type)
 
 
-def fingerprint(value: Any, names: frozenset[str], depth: int = 0, path: tuple[int, ...] = ()) -> Any:
-    """A key that changes whenever what a function could read of `value` does."""
+def fingerprint(value: Any, names: frozenset[str] | None, depth: int = 0, path: tuple[int, ...] = ()) -> Any:
+    """A key that changes whenever what a function could read of `value` does; without `names` all of it counts."""
     kind = type(value)
     if kind in (int, str, bytes, bool, type(None)):
         return kind, value
@@ -93,13 +109,13 @@ def fingerprint(value: Any, names: frozenset[str], depth: int = 0, path: tuple[i
         return kind, value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, np.generic):
         return kind, value.tobytes()
-    if value is ABSENT or isinstance(value, (Layer, types.ModuleType, *_ATOMS)):
-        return kind, id(value)
+    if value is ABSENT or isinstance(value, (Layer, types.ModuleType, types.CodeType, *_ATOMS)):
+        return Same(value)
     if is_moving(value):
         return MOVING
     if id(value) in path or depth > _DEEPEST or _is_foreign(value):
-        return "as it is", id(value)
-    head = (kind, id(value) if isinstance(value, types.FunctionType) else None)
+        return Same(value)
+    head = (kind, Same(value) if isinstance(value, types.FunctionType) else None)
     return _gathered(head, _contents(value, names), names, depth + 1, (*path, id(value)))
 
 
@@ -110,11 +126,11 @@ def _is_foreign(value: Any) -> bool:
 
 _CONTAINERS = (
     *(dict, list, tuple, set, frozenset),
-    *(types.MethodType, types.FunctionType, types.CodeType, types.SimpleNamespace, functools.partial),
+    *(types.MethodType, types.FunctionType, types.SimpleNamespace, functools.partial),
 )
 
 
-def _gathered(head: Any, inside: Iterator[Any], names: frozenset[str], depth: int, path: tuple[int, ...]) -> Any:
+def _gathered(head: Any, inside: Iterator[Any], names: frozenset[str] | None, depth: int, path: tuple[int, ...]) -> Any:
     marks: list[Any] = [head]
     for one in inside:
         mark = fingerprint(one, names, depth, path)
@@ -124,7 +140,7 @@ def _gathered(head: Any, inside: Iterator[Any], names: frozenset[str], depth: in
     return tuple(marks)
 
 
-def _contents(value: Any, names: frozenset[str]) -> Iterator[Any]:
+def _contents(value: Any, names: frozenset[str] | None) -> Iterator[Any]:
     """What stands inside a container or an object, as far as code with these names can see."""
     if isinstance(value, dict):
         for key, one in value.items():
@@ -143,16 +159,17 @@ def _contents(value: Any, names: frozenset[str]) -> Iterator[Any]:
         yield value.__code__
         yield value.__defaults__
         yield value.__kwdefaults__
-    elif not isinstance(value, types.CodeType):
+    else:
         for name, one in attributes(value, names):
             yield name
             yield one
 
 
-def attributes(value: Any, names: frozenset[str]) -> Iterator[tuple[str, Any]]:
+def attributes(value: Any, names: frozenset[str] | None) -> Iterator[tuple[str, Any]]:
     """The data of an object that code with these names could read, its own and its class's."""
     held = getattr(value, "__dict__", {})
-    for name in sorted(names):
+    slots = [name for one in type(value).__mro__ for name in getattr(one, "__slots__", ())]
+    for name in sorted({*held, *slots} if names is None else names):
         if name in held:
             yield name, held[name]
             continue
@@ -325,3 +342,6 @@ def _global_chains(code: types.CodeType) -> Iterator[tuple[str, ...]]:
             chain = ()
     if chain:
         yield chain
+
+
+STATIC[0] = lambda value: fingerprint(value, None)

@@ -15,7 +15,7 @@ from symbolic.captured import MOVING, fingerprint
 from symbolic.context import here, inside, source
 from symbolic.differentiate import gradients, ones_like
 from symbolic.errors import DtypeError, ShapeError, _place, warn
-from symbolic.execution import Executable, Specialization, flat, joined, shaped, way_back
+from symbolic.execution import Executable, Specialization, flat, joined, placed, shaped, way_back
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer
 from symbolic.leaves import Identity, Literal, set_once
@@ -26,7 +26,7 @@ from symbolic.plan import build
 from symbolic.spec import Spec, describe, key_of, show, spec_of
 from symbolic.structure import Tree, count, flatten, unflatten
 from symbolic.trace import Tracing, as_output, constant_value, run_body, trace
-from symbolic.values import entries, finished, fitted, gathered, native
+from symbolic.values import finished, gathered, native
 
 _TRACES = 64
 _FLOATING = (float, complex, np.floating, np.complexfloating, np.ndarray)
@@ -256,7 +256,7 @@ class _Derivative:
         value = shaped(on.output, program.results(slots)[:primal] if primal else [])
 
         def pullback(delta: Any) -> tuple[Any, ...]:
-            results = _pulled(on, program, slots, delta, self.title)
+            results = way_back(program, placed(on, program, slots, delta, f"the pullback of {self.title}"), primal)
             deltas = {k: like_argument(call.leaves[k], one) for k, one in zip(call.asked, results, strict=False)}
             return self._structured(call, args, deltas)
 
@@ -338,19 +338,6 @@ def no_gradient(title: str, position: int, seen: str) -> NoReturn:
 
 def _kept(value: Any) -> Any:
     return np.array(value) if isinstance(value, np.ndarray) else value
-
-
-def _pulled(on: Specialization, program: Any, slots: list[Any], delta: Any, title: str) -> list[Any]:
-    """The gradients for one delta."""
-    primal = len(on.outputs)
-    deltas = list(entries(delta)) if isinstance(on.output, Tuple) else [delta]
-    first = len(on.leaves)
-    ready = list(slots)
-    ready[first : first + primal] = [
-        fitted(one, on.facts.spec(out), slots[k], title)
-        for one, out, k in zip(deltas, on.outputs, program.outputs, strict=False)
-    ]
-    return list(way_back(program, ready, primal))
 
 
 def scalar(spec: Any, title: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbolic.context import inside
-from symbolic.errors import located
+from symbolic.errors import fail
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
@@ -110,7 +110,7 @@ def _send(
     try:
         deltas = node.gradient(total, node, *node.operands)
     except Exception as error:
-        raise located(error, node._origin, describe(facts.spec(node))) from error
+        fail(error, node._origin, describe(facts.spec(node)))
     for operand, waits, delta in zip(node.operands, waiting, deltas, strict=True):
         if waits and delta is not None:
             arrived.setdefault(operand, []).append(_returned(as_layer(delta), operand, facts))

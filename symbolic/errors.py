@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 __all__ = [
     "DtypeError",
@@ -16,6 +17,7 @@ __all__ = [
     "TapeError",
     "TraceError",
     "buried",
+    "fail",
     "located",
     "warn",
 ]
@@ -98,7 +100,7 @@ def _rebuild(kind: Any, seen: str, where: str, remedy: str, is_located: bool) ->
 
 def _place(where: Where) -> str:
     path, file, line = where[:3]
-    source = f"{file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{line}" if file else ""
+    source = f"{os.path.basename(file)}:{line}" if file else ""
     return f"{path} ({source})" if path and source else path or source
 
 
@@ -113,6 +115,13 @@ def located(cause: Exception, where: Where, shapes: str = "") -> LayerError:
         seen = f"{seen} (operands: {shapes})"
     place = cause.where if isinstance(cause, SymbolicError) and cause.where else _place(where)
     return _layer_error(type(cause))(seen, where=place, remedy=remedy)
+
+
+def fail(error: Exception, where: Where, shapes: str = "") -> NoReturn:
+    """Raise `error` with its place; one that has a place already goes on as it is."""
+    if isinstance(error, LayerError):
+        raise error
+    raise located(error, where, shapes) from error
 
 
 def buried(error: BaseException | None) -> SymbolicError | None:

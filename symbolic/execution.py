@@ -5,7 +5,7 @@ from __future__ import annotations
 import cmath
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,17 +13,18 @@ import numpy as np
 from symbolic.backends.numpy import Compiled, compiled
 from symbolic.context import inside
 from symbolic.differentiate import gradients, ones_like
-from symbolic.errors import LayerError, NonFiniteError, Where, located
+from symbolic.errors import LayerError, NonFiniteError, ShapeError, Where, located
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Identity, Weight
 from symbolic.literal import delta_spec
 from symbolic.live import Captured
-from symbolic.ops.operation import Operation, topological
+from symbolic.ops.operation import topological
 from symbolic.ops.passing import Tuple
 from symbolic.plan import CAREFUL, Instruction, Mode, Program, build
 from symbolic.spec import AnySpec, OpaqueSpec, TupleSpec
 from symbolic.trace import Tracing
+from symbolic.values import fitted
 
 _WARM = 2  # runs by the interpreter before it is worth compiling
 
@@ -68,24 +69,46 @@ class Executable:
             self.program.run(slots, 0, self.program.split, _Quiet(CAREFUL, self.program.split))
         return with_care(self.program, slots, primal, stop)
 
-    def culprit(self, values: Sequence[Any], what: str) -> LayerError:
-        """An error that names the first operation with a result that is not finite."""
+    def culprit(self, values: Sequence[Any], what: str, names: Mapping[AnyLayer, str]) -> LayerError:
+        """An error that names the first operation, input or weight that is not finite."""
         slots = self.program.slots(values)
         found: list[Instruction] = []
         with np.errstate(all="ignore"):
-            try:
-                self.program.run(slots, 0, len(self.program.instructions), _Search(found))
-            except StopIteration:
-                pass
-            except LayerError:
-                pass
+            self.program.run(slots, 0, len(self.program.instructions), _Search(found))
+        for leaf, value in zip(self.program.leaves, values, strict=True):
+            if not entirely_finite(value):
+                count = int(np.size(value) - np.count_nonzero(np.isfinite(value)))
+                seen = f"{what}: {names.get(leaf, 'a value')} has {count} of {np.size(value)} entries not finite"
+                return located(NonFiniteError(seen, remedy="clean the data, or take a smaller rate"), leaf._origin)
         if not found:
-            seen = f"{what}: an input or a weight is not finite"
-            return located(NonFiniteError(seen, remedy="clean the data, or take a smaller rate"), Where())
+            return located(NonFiniteError(what, remedy="take a smaller rate"), Where())
         name = type(found[0].node).__name__
         seen = f"{what}: the first value that is not finite came from {name}"
         remedy = "look at its operands for this input: bound them (np.clip), add an epsilon, or take a smaller rate"
         return located(NonFiniteError(seen, remedy=remedy), found[0].node._origin)
+
+
+def placed(on: Specialization, program: Program, slots: Sequence[Any], delta: Any, made: str) -> list[Any]:
+    """The slots of a forward pass with the delta of each output in its place; ShapeError, DtypeError if one is off."""
+    deltas = _leaves(on.output, delta)
+    if len(deltas) != len(on.outputs):
+        raise ShapeError(
+            f"backward got {len(deltas)} deltas for {len(on.outputs)} outputs",
+            where=made,
+            remedy="give one delta for each entry of the output, in a tuple",
+        )
+    first, ready = len(on.leaves), list(slots)
+    for k, (one, out) in enumerate(zip(deltas, on.outputs, strict=True)):
+        ready[first + k] = fitted(one, on.facts.spec(out), slots[program.outputs[k]], made)
+    return ready
+
+
+def _leaves(output: AnyLayer, delta: Any) -> list[Any]:
+    if not isinstance(output, Tuple):
+        return [delta]
+    if not isinstance(delta, (tuple, list)) or len(delta) != len(output.operands):
+        return list(delta) if isinstance(delta, (tuple, list)) else [delta]
+    return [leaf for out, one in zip(output.operands, delta, strict=True) for leaf in _leaves(out, one)]
 
 
 def way_back(program: Program, slots: list[Any], primal: int, mode: Mode | None = None) -> Sequence[Any]:
@@ -126,7 +149,7 @@ class _Quiet(Mode):
 
 
 class _Search(_Quiet):
-    """Stops at the first result that is not finite though its operands are."""
+    """Finds the first result that is not finite though its operands are."""
 
     def __init__(self, found: list[Instruction]) -> None:
         self.found = found
@@ -214,6 +237,10 @@ class Specialization:
         """The weights and the captured arrays as they are now."""
         return [*[weight.cell.value for weight in self.weights], *[one.fetch() for one in self.captured]]
 
+    def snapshots(self) -> list[Any]:
+        """The same for a reader who does not hold the steps up: no step writes over what is being read."""
+        return [*[weight.cell.snapshot() for weight in self.weights], *[one.fetch() for one in self.captured]]
+
     def forward(self) -> Executable:
         return self.cached(  # type: ignore[no-any-return]
             "forward", lambda: Executable(build(self.outputs, [], self.leaves, self.facts))
@@ -266,4 +293,4 @@ def is_differentiable(spec: AnySpec) -> bool:
     return not isinstance(spec, TupleSpec) and delta_spec(spec) is not None
 
 
-__all__ = ["Executable", "Operation", "Specialization", "Timed", "entirely_finite", "finite", "flat", "shaped"]
+__all__ = ["Executable", "Specialization", "Timed", "entirely_finite", "finite", "flat", "shaped"]

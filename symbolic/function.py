@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from symbolic.captured import Watch
 from symbolic.context import here, scope, source
 from symbolic.dims import Names
-from symbolic.errors import DtypeError, ShapeError, SymbolicError, Where, _place, located
+from symbolic.errors import DtypeError, ShapeError, SymbolicError, Where, _place, fail
 from symbolic.hints import check, convert, declared_spec
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer
@@ -145,6 +146,8 @@ class SymbolicFunction(Layer[Any, Any]):
             where = here.path
             self._checked(tracing, layers, None, where, names)
             args, kwargs = self._arguments(layers)
+            if self.bound:
+                tracing.hyperparameters.append(Watch("a hyperparameter", lambda: self.bound, None))
             output = as_output(run_body(self.store if own else None, self.function, args, kwargs))
             self._checked(tracing, layers, output, where, names)
         return output
@@ -171,7 +174,7 @@ class SymbolicFunction(Layer[Any, Any]):
                 if output is not None and self.plan.returns is not None:
                     check(self.plan.returns, facts.spec(output), bound, "the returned value")
             except (ShapeError, DtypeError) as error:
-                raise located(error, Where(where, self.plan.file, self.plan.line)) from error
+                fail(error, Where(where, self.plan.file, self.plan.line))
 
         holds(tracing.facts)
         if output is not None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from symbolic.errors import located
+from symbolic.errors import fail
 from symbolic.layer import AnyLayer
-from symbolic.ops.operation import Operation, topological
+from symbolic.ops.operation import Operation
 from symbolic.spec import UNKNOWN, AnySpec, Spec, describe, product
 
 
@@ -35,7 +35,7 @@ class Inference:
                 specs[node] = node.infer(*operands)
             except Exception as error:
                 shapes = ", ".join(map(describe, operands))
-                raise located(error, node._origin, shapes) from error
+                fail(error, node._origin, shapes)
         return specs[root]
 
     def ask(self, node: AnyLayer, what: str) -> Any:
@@ -64,6 +64,3 @@ def _missing(root: AnyLayer, specs: Mapping[AnyLayer, AnySpec]) -> list[AnyLayer
             if isinstance(node, Operation):
                 stack.extend([(one, False) for one in reversed(node.operands) if one not in specs])
     return order
-
-
-__all__ = ["Inference", "topological"]

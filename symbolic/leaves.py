@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from symbolic.context import here
-from symbolic.errors import DtypeError
+from symbolic.errors import DtypeError, ShapeError
 from symbolic.layer import AnyLayer, Layer, _Installed, plainly, refuse
-from symbolic.spec import AnySpec, Spec, spec_of
+from symbolic.spec import AnySpec, Spec, describe, spec_of
 from symbolic.tape import Tape
 
 D = TypeVar("D")
@@ -113,7 +113,7 @@ class Literal(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
 class Cell:
     """What a weight holds: the value, the delta of the last tape, and who has seen the value."""
 
-    __slots__ = ("delta", "exposed", "lock", "pending", "spare", "value", "version")
+    __slots__ = ("delta", "exposed", "lock", "pending", "spare", "value")
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -121,15 +121,15 @@ class Cell:
         self.pending: Any = None
         self.exposed = False  # somebody holds the array: the next value needs memory of its own
         self.spare: Any = None  # an array of the same kind that nobody holds
-        self.version = 0
         self.lock = threading.Lock()
 
     def snapshot(self) -> Any:
         """The value, for somebody to keep: it will never change, and nobody can change it."""
-        self.exposed = True
-        if isinstance(self.value, np.ndarray):
-            self.value.flags.writeable = False
-        return self.value
+        with self.lock:
+            self.exposed = True
+            if isinstance(self.value, np.ndarray):
+                self.value.flags.writeable = False
+            return self.value
 
     def blank(self) -> Any:
         """An array that the next value may be written into."""
@@ -138,10 +138,11 @@ class Cell:
 
     def move(self, value: Any, delta: Any) -> None:
         """Take the new value; the old array is kept for the step after, unless somebody holds it."""
-        old = self.value
-        self.value, self.delta, self.version = value, delta, self.version + 1
-        self.spare = None if self.exposed or not isinstance(old, np.ndarray) else old
-        self.exposed = False
+        with self.lock:
+            old = self.value
+            self.value, self.delta = value, delta
+            self.spare = None if self.exposed or not isinstance(old, np.ndarray) else old
+            self.exposed = False
 
 
 class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
@@ -199,9 +200,12 @@ class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
         """Set the value by hand, of the same shape and dtype (a checkpoint, a test)."""
         want, got = spec_of(self.cell.value), spec_of(value)
         if isinstance(want, Spec) and isinstance(got, Spec) and want.shape != got.shape:
-            refuse(f"Weight.assign of {got} to a weight of {want}", "give a value of the weight's shape", DtypeError)
-        with self.cell.lock:
-            self.cell.move(like(self.cell.value, value), self.cell.delta)
+            refuse(f"Weight.assign of {got} to a weight of {want}", "give a value of the weight's shape", ShapeError)
+        if not isinstance(got, Spec) or (
+            got.dtype is not None and not np.can_cast(got.dtype, _kind_of(want), "same_kind")
+        ):
+            refuse(f"Weight.assign of {describe(got)} to a weight of {want}", "give a value of its dtype", DtypeError)
+        self.cell.move(like(self.cell.value, value), self.cell.delta)
 
     @property
     def delta(self) -> Any:
@@ -212,6 +216,7 @@ class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
         return True
 
     def backward(self, delta: Any) -> None:
+        delta = _Installed.runtime.fitted(delta, self.cell.value)
         self.cell.pending = delta if self.cell.pending is None else self.cell.pending + delta
 
     def duplicate(self) -> Weight[D, G]:
@@ -243,13 +248,19 @@ def _can_be_weight(value: Any) -> bool:
     return isinstance(value, (float, int, complex)) and not isinstance(value, bool)
 
 
+def _kind_of(spec: AnySpec) -> np.dtype[Any]:
+    """The dtype that may be given to a weight: any number to an int weight, which rounds."""
+    dtype = spec.dtype if isinstance(spec, Spec) and spec.dtype is not None else np.dtype(float)
+    return np.dtype(float) if dtype.kind in "iu" else dtype
+
+
 def frozen(value: Any, writeable: bool = False) -> Any:
     """A copy of an array, so that what the caller does later cannot reach us."""
     if isinstance(value, np.ndarray):
         value = np.array(plainly(value), order="K", subok=False)
         value.flags.writeable = writeable
-    elif type(value) is tuple:
-        value = tuple(frozen(entry, writeable) for entry in value)
+    elif type(value) in (tuple, list):
+        value = type(value)(frozen(entry, writeable) for entry in value)
     return value
 
 

@@ -60,10 +60,10 @@ class Captured(Layer[Any, Any]):
 class LiveWatch:
     """The watch of an array that is read at every call: only its kind must stay."""
 
-    __slots__ = ("fetch", "spec", "what")
+    __slots__ = ("fetch", "key", "spec", "what")
 
-    def __init__(self, what: str, fetch: Callable[[], Any]) -> None:
-        self.what, self.fetch, self.spec = what, fetch, spec_of(fetch())
+    def __init__(self, watch: Watch) -> None:
+        self.what, self.key, self.fetch, self.spec = watch.what, watch.key, watch.fetch, spec_of(watch.fetch())
 
     def holds(self) -> bool:
         try:
@@ -183,7 +183,7 @@ class Loan:
         if isinstance(function, types.MethodType):
             inner = self._over(function.__func__)
             return function if inner is function.__func__ else types.MethodType(inner, function.__self__)
-        unseen = any(one.foreign or one.names & _UNSEEN for one in self.watches[:1])
+        unseen = any(one.foreign or one.names is None or one.names & _UNSEEN for one in self.watches[:1])
         if type(function) is not types.FunctionType or unseen:
             return function
         cells, space = self._cells(function), self._space(function)
@@ -235,7 +235,7 @@ class Loan:
         kept: list[Any] = []
         for watch in self.watches:
             live = self.lent.get(id(watch), (None, None))[0]
-            kept.append(watch if live is None or live._read else LiveWatch(watch.what, watch.fetch))
+            kept.append(watch if live is None or live._read else LiveWatch(watch))
         return kept
 
 

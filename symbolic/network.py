@@ -5,7 +5,7 @@ This is the runtime that `Layer`'s methods rest on.
 
 from __future__ import annotations
 
-import time
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, ClassVar, NamedTuple
@@ -24,10 +24,10 @@ from symbolic.spec import AnySpec, TupleSpec, key_of, spec_of
 from symbolic.tape import Tape
 from symbolic.trace import Tracing, constant_value, trace
 from symbolic.training import Trainer, move
-from symbolic.values import entries, finished, gathered, layout, read_only, structured
+from symbolic.values import entries, finished, fitted, gathered, layout, read_only, structured
 
 _TRACES = 64  # kept for each layer
-_KEYS = 256  # specs of inputs for which programs are kept
+_KEYS = 64  # specs of inputs for which programs are kept
 
 
 class Network:
@@ -39,7 +39,6 @@ class Network:
         self.table: dict[Any, list[Specialization]] = {}
         self.seconds: dict[str, list[float]] | None = None
         self.last: dict[str, list[float]] = {}
-        self.total = [0.0, 0.0]
         self.told = False
 
     def specialization(self, value: Any) -> Specialization:
@@ -96,7 +95,7 @@ class Network:
                     "(pass what changes as an argument to avoid that)",
                     stacklevel=6,
                 )
-        self.traces = [*self.traces[-_TRACES:], tracing]
+        self.traces = [*self.traces[1 - _TRACES :], tracing]
 
     def _checked(self, tracing: Tracing, facts: Inference) -> Specialization:
         for check in tracing.checks:
@@ -108,10 +107,7 @@ class Network:
     def execute(self, executable: Executable, values: Sequence[Any]) -> Sequence[Any]:
         if self.seconds is None:
             return executable(values)
-        start = time.perf_counter()
-        results = executable(values, (), Timed(self.seconds, executable.program.split))
-        self.total[0] += time.perf_counter() - start
-        return results
+        return executable(values, (), Timed(self.seconds, executable.program.split))
 
 
 def network(layer: AnyLayer) -> Network:
@@ -193,13 +189,45 @@ class Compose(Layer[Any, Any]):
         set_once(self, "inner", inner)
 
     def apply(self, input: AnyLayer) -> AnyLayer:
-        return self.outer.apply(self.inner.apply(input))
+        for layer in self.chain():
+            input = layer.apply(input)
+        return input
+
+    def chain(self) -> list[AnyLayer]:
+        """The layers in the order in which they run; a long composition needs no recursion."""
+        found: list[AnyLayer] = []
+        stack: list[AnyLayer] = [self]
+        while stack:
+            layer = stack.pop()
+            if isinstance(layer, Compose):
+                stack += [layer.outer, layer.inner]
+            else:
+                found.append(layer)
+        return found
 
     def children(self) -> Sequence[tuple[str, AnyLayer]]:
-        return (("outer", self.outer), ("inner", self.inner))
+        return [(str(k), layer) for k, layer in enumerate(self.chain())]
 
     def parts(self) -> Sequence[str | AnyLayer]:
         return ("Compose(", self.outer, ", ", self.inner, ")")
+
+
+def _copied(node: AnyLayer, memo: dict[int, Any]) -> AnyLayer:
+    """A layer over copies of what it holds; its operands are in the memo by then."""
+    if isinstance(node, (Literal, Identity, Projection)):
+        return node
+    if isinstance(node, Weight):
+        twin: AnyLayer = Weight._fresh(node.cell.value, node.optimizer, node.name)
+        set_once(twin, "_origin", node._origin)
+        return twin
+    twin = object.__new__(type(node))
+    memo[id(node)] = twin
+    names = [name for kind in type(node).__mro__ for name in vars(kind).get("__slots__", ())]
+    for name in [one for one in names if one not in ("__weakref__", "__dict__", "_network")]:
+        set_once(twin, name, copy.deepcopy(getattr(node, name), memo))
+    for name, value in getattr(node, "__dict__", {}).items():
+        twin.__dict__[name] = copy.deepcopy(value, memo) if name != "__wrapped__" else value
+    return twin
 
 
 class _Runtime:
@@ -208,7 +236,7 @@ class _Runtime:
     def predict(self, layer: AnyLayer, inputs: tuple[Any, ...]) -> Any:
         net, value = network(layer), gathered(layer, inputs)
         found = net.specialization(value)
-        results = net.execute(found.forward(), [*entries(value), *found.values()])
+        results = net.execute(found.forward(), [*entries(value), *found.snapshots()])
         return finished(layer, shaped(found.output, results))
 
     def forward(self, layer: AnyLayer, tape: Any) -> Any:
@@ -229,18 +257,18 @@ class _Runtime:
 
     def weights(self, layer: AnyLayer) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        _collect(layer, "", found, set())
+        _collect(layer, "", found, set(), {})
         return found
 
     @contextmanager
     def timing(self, layer: AnyLayer) -> Iterator[None]:
         net = network(layer)
-        net.seconds, net.total = {}, [0.0, 0.0]
+        before, net.seconds = net.seconds, {}
         net.last = net.seconds
         try:
             yield
         finally:
-            net.seconds = None
+            net.seconds = before
 
     def times(self, layer: AnyLayer) -> list[Times]:
         seconds = network(layer).last
@@ -268,6 +296,15 @@ class _Runtime:
             return len(spec) if isinstance(spec, TupleSpec) else None
         return None
 
+    def fitted(self, delta: Any, value: Any) -> Any:
+        return fitted(delta, spec_of(value), value, _place(source()))
+
+    def copied(self, layer: AnyLayer, memo: dict[int, Any]) -> AnyLayer:
+        for node in topological([layer]):
+            if id(node) not in memo:
+                memo[id(node)] = _copied(node, memo)
+        return memo[id(layer)]  # type: ignore[no-any-return]  # a layer, as its original is
+
     def has_delta(self, value: Any) -> bool:
         return delta_spec(spec_of(value)) is not None
 
@@ -277,28 +314,32 @@ class _Runtime:
         return constant_value(layer)
 
     def node(self, layer: AnyLayer, parents: tuple[Any, ...], name: str) -> Any:
-        from symbolic.nn.graph import Node  # the containers stand on this module
+        from symbolic.nn.graph import Node  # which is loaded when a graph is written
 
         return Node(layer, parents, name)
 
 
-def _collect(layer: AnyLayer, prefix: str, found: dict[str, Any], seen: set[int]) -> None:
+def _collect(layer: AnyLayer, prefix: str, found: dict[str, Any], seen: set[int], counts: dict[str, int]) -> None:
     """Every weight below a layer, by path."""
     if isinstance(layer, Weight):
         if id(layer) not in seen:
             seen.add(id(layer))
-            found[_free(prefix or layer.name or "weight", found)] = layer
+            found[_free(prefix or layer.name or "weight", found, counts)] = layer
         return
     children = layer.children()
     if isinstance(layer, Operation):
         children = _below(layer)
     for name, child in children:
-        _collect(child, f"{prefix}/{name}" if prefix and name else prefix or name, found, seen)
+        _collect(child, f"{prefix}/{name}" if prefix and name else prefix or name, found, seen, counts)
 
 
 def _below(layer: Operation) -> list[tuple[str, AnyLayer]]:
     """The layers in a tree of operations that are none, numbered where they have no name."""
-    others = [one for one in topological([layer]) if not isinstance(one, (Operation, Literal, Identity, Projection))]
+    nodes = topological([layer])
+    others = [one for one in nodes if not isinstance(one, (Operation, Literal, Identity, Projection))]
+    others += [
+        child for one in nodes if isinstance(one, Operation) and one.unwritten for _, child in one.children()[:1]
+    ]
     named = []
     for k, one in enumerate(others):
         own = one.name if isinstance(one, Weight) else f"{k}:{type(one).__name__}"
@@ -306,13 +347,12 @@ def _below(layer: Operation) -> list[tuple[str, AnyLayer]]:
     return named
 
 
-def _free(name: str, taken: dict[str, Any]) -> str:
+def _free(name: str, taken: dict[str, Any], counts: dict[str, int]) -> str:
     if name not in taken:
         return name
-    k = 2
-    while f"{name}_{k}" in taken:
-        k += 1
-    return f"{name}_{k}"
+    while f"{name}_{counts.setdefault(name, 2)}" in taken:
+        counts[name] += 1
+    return f"{name}_{counts[name]}"
 
 
 install(_Runtime())

@@ -22,6 +22,7 @@ from symbolic.literal import delta_spec
 from symbolic.ops.deltas import SumLike, fit
 from symbolic.ops.passing import zeros_like_delta
 from symbolic.parts import Part
+from symbolic.printing import bits
 from symbolic.schedules import Rate, SettingError, checked_rate, number, rate_at, written
 from symbolic.spec import Spec, spec_of
 
@@ -67,6 +68,7 @@ class _Steps:
 _LAST_MOVER = _PerWeight()
 
 _SHARE: dict[str, Any] = {"below": 1.0}  # the share of the old that is kept
+_INTERNAL = {"learning_rate", "parts", "_ordered", "_fixed", "_key", "_states", "_steps"}
 _LIMITS = {"momentum": _SHARE, "decay": _SHARE, "beta1": _SHARE, "beta2": _SHARE, "epsilon": {"positive": True}}
 
 
@@ -92,7 +94,7 @@ class Optimizer:
 
     _fixed: tuple[tuple[str, float], ...]  # the settings
     _ordered: tuple[Part, ...]
-    _key: Hashable
+    _key: Hashable | None
     _states: _PerWeight
     _steps: _Steps
 
@@ -105,7 +107,7 @@ class Optimizer:
         self.learning_rate = learning_rate
         ordered = tuple(sorted(_checked_parts(self, parts), key=lambda part: part.order))
         vars(self).update(checked, parts=parts, _ordered=ordered, _fixed=tuple(checked.items()))
-        self._key = (type(self), self._fixed, ordered)
+        self._key = None
         self._states, self._steps = _PerWeight(), _Steps(type(self))
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -113,6 +115,8 @@ class Optimizer:
             value = checked_rate(self, value)
         elif name == "parts" or name in dict(vars(self).get("_fixed", ())):
             raise AttributeError(f"{type(self).__name__}.{name} is fixed: make a new optimizer instead of setting it")
+        elif name not in _INTERNAL:
+            object.__setattr__(self, "_key", None)  # a subclass's own attribute may change its rule
         object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
@@ -143,7 +147,10 @@ class Optimizer:
         return [_as(new, weight) for (new, _), weight in zip(moved, weights, strict=True)], kept
 
     def key(self) -> Hashable:
-        """What the formula depends on: class, settings and parts, neither rate nor count."""
+        """What the formula depends on: class, settings, parts and own attributes, neither rate nor count."""
+        if self._key is None:
+            own = [(name, bits(value)) for name, value in vars(self).items() if name not in _INTERNAL]
+            self._key = (type(self), self._fixed, self._ordered, tuple(own))
         return self._key
 
     def rate(self) -> float:
@@ -168,7 +175,7 @@ class Optimizer:
         return self.initial(weight.cell.value) if known is None else known
 
     def begin(self, weights: Sequence[Any]) -> None:
-        """Note that these weights are moved by this optimizer from now on; warn if one is made anew at each step."""
+        """Warn if an optimizer with a state is made anew at each step of these weights."""
         stateful = bool(self.names) or callable(self.learning_rate)
         if stateful and not self.count and any(map(self._took_over, weights)):
             name = type(self).__name__
@@ -177,7 +184,6 @@ class Optimizer:
                 f"make one {name} and give the same object to every step",
                 _depth(),
             )
-        _LAST_MOVER.put(weights, [self._steps] * len(weights))
 
     def _took_over(self, weight: Any) -> bool:
         last: _Steps | None = _LAST_MOVER.get(weight)
@@ -187,6 +193,8 @@ class Optimizer:
         """Keep the states of a step that was made, and count it; all of it or nothing."""
         if self.names:
             self._states.put(weights, new_states)
+        if not self._steps.taken or any(_LAST_MOVER.get(weight) is not self._steps for weight in weights):
+            _LAST_MOVER.put(weights, [self._steps] * len(weights))
         self._steps.taken += 1
 
     def state_dict(self, weights: Mapping[str, Any]) -> dict[str, Any]:
@@ -268,4 +276,10 @@ def _as(value: Any, model: Any) -> Any:
         return SumLike(value, model)
     target = delta_spec(spec_of(model))
     assert isinstance(target, Spec)
+    if np.shape(value) != target.shape:
+        refuse(
+            f"an optimizer's rule gave shape {np.shape(value)} for a weight of shape {target.shape}",
+            "give a delta, and write a rule, of the weight's shape",
+            ShapeError,
+        )
     return fit(value, target.shape, target.dtype, target.python)  # type: ignore[arg-type]  # of a value: known

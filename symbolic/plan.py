@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from symbolic.context import inside
 from symbolic.differentiate import expand
-from symbolic.errors import located
+from symbolic.errors import fail
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
@@ -61,8 +61,6 @@ class Program:
                 raise AssertionError(f"{node} is neither an operation, a constant nor one of the leaves")
         self.size = len(slots)
         self.outputs = tuple([slots[root] for root in roots])
-        self.output_specs = tuple([facts.spec(root) for root in roots])
-        self.leaf_specs = tuple([facts.spec(leaf) for leaf in leaves])
         self.aliases = _aliases(self)
         self.copied = _copied(self)
 
@@ -88,11 +86,11 @@ class Program:
                     for at in range(start, stop):
                         mode.step(instructions[at], slots, at)
             except Exception as error:
-                raise self.failure(error, at, [spec_of(slots[k]) for k in instructions[at].sources]) from error
+                self.fail(error, at, [spec_of(slots[k]) for k in instructions[at].sources])
 
-    def failure(self, error: Exception, at: int, specs: Sequence[AnySpec] = ()) -> Exception:
-        """The error of instruction `at`, with the layer's path, its line and the shapes that met."""
-        return located(error, self.instructions[at].node._origin, ", ".join(map(describe, specs)))
+    def fail(self, error: Exception, at: int, specs: Sequence[AnySpec]) -> NoReturn:
+        """Raise the error of instruction `at`, with the layer's path, its line and the shapes that met."""
+        fail(error, self.instructions[at].node._origin, ", ".join(map(describe, specs)))
 
     def results(self, slots: Sequence[Any]) -> list[Any]:
         """The outputs, none of them sharing memory with an input, a weight or a constant."""
@@ -142,7 +140,7 @@ def _instruction(node: Operation, slots: dict[AnyLayer, int], facts: Inference, 
         if primal and node._origin.floating is not None:
             kernel = _Within(kernel, node._origin.floating)
     except Exception as error:
-        raise located(error, node._origin, ", ".join(map(describe, specs))) from error
+        fail(error, node._origin, ", ".join(map(describe, specs)))
     sources = tuple([slots[one] for one in node.operands])
     return Instruction(node, kernel, takes_out, sources, slots[node], out, (*sources, -1) if takes_out else sources)
 

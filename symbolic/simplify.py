@@ -88,9 +88,10 @@ class _Simplifier:
             return None
         try:
             with np.errstate(all="raise"):
-                kernel, _ = node.kernel(self.facts.operands(node), spec)
-                value = kernel(*[one.value for one in node.operands])
-        except Exception:
+                kernel, takes_out = node.kernel(self.facts.operands(node), spec)
+                values = [one.value for one in node.operands if isinstance(one, Literal)]
+                value = kernel(*values, None) if takes_out else kernel(*values)
+        except (ArithmeticError, ValueError, IndexError):
             return None  # it warns or fails: when the program runs, and there
         constant: AnyLayer = Literal(value)
         self.facts.specs[constant] = spec

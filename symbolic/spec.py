@@ -91,10 +91,11 @@ def key_of(value: Any) -> Any:
         return kind, value.dtype, value.shape
     if kind is float or kind is int or kind is complex:
         return kind
-    try:
-        return kind, value, hash(value)
-    except TypeError:
-        return kind, id(value)
+    return STATIC[0](value)
+
+
+STATIC: list[Any] = [lambda value: (type(value), value)]
+"""The key of a value that is no array and no number; `symbolic.captured` knows how to look into it."""
 
 
 def describe(spec: AnySpec) -> str:

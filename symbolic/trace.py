@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from symbolic.captured import watches
+from symbolic.captured import Same, Watch, watches
 from symbolic.context import here, inside, source, user_frame
 from symbolic.errors import ShapeError, _place, buried
 from symbolic.inference import Inference
@@ -84,6 +84,8 @@ class Tracing:
         self.guards: dict[tuple[AnyLayer, str, int], Any] = {}
         self.checks: list[Callable[[Inference], None]] = []
         self.watches: list[Any] = []
+        self.loans: dict[Any, Loan] = {}
+        self.hyperparameters: list[Watch] = []
         self.entered: dict[Any, int] = {}
         self.assigned: dict[AnyLayer, AnyLayer] = {}
         self.owners: list[Owner] = []
@@ -138,6 +140,18 @@ class Tracing:
             if found is None or found != value:
                 return False
         return True
+
+    def loan(self, function: Any) -> Loan:
+        """What a body is lent of the arrays that it captures; once for each body, however often it is run."""
+        key = (Same(getattr(function, "__func__", function)), Same(getattr(function, "__self__", None)))
+        if key not in self.loans:
+            self.loans[key] = Loan(function, watches(function))
+        return self.loans[key]
+
+    def watch(self) -> None:
+        """Note what was read from outside, each place once."""
+        found = {(type(one), one.key): one for loan in self.loans.values() for one in loan.remaining()}
+        self.watches = [*found.values(), *self.hyperparameters]
 
     def fresh(self) -> bool:
         """Whether all that the body read from outside is still as it was."""
@@ -310,7 +324,7 @@ def run_body(store: Store | None, function: Callable[..., Any], args: Sequence[A
     """
     tracing = here.trace
     assert isinstance(tracing, Tracing)
-    loan = Loan(function, watches(function))
+    loan = tracing.loan(function)
     tracing.bodies += 1
     if store is not None:
         tracing.owners.append(Owner(store))
@@ -323,7 +337,6 @@ def run_body(store: Store | None, function: Callable[..., Any], args: Sequence[A
             raise
         raise ours from error
     finally:
-        tracing.watches += loan.remaining()
         if store is not None:
             tracing.owners.pop()
 
@@ -342,6 +355,7 @@ def _run(apply: Callable[[], Any], leaves: Sequence[AnyLayer], facts: Inference)
     tracing = Tracing(leaves, facts)
     with inside(trace=tracing, facts=tracing, origin=None, path="", floating=np.geterr()):
         tracing.output = as_output(apply())
+        tracing.watch()
     return tracing
 
 

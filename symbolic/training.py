@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from symbolic.context import here, inside
-from symbolic.errors import SymbolicError, Where, warn
-from symbolic.execution import Executable, Specialization, Timed, finite, shaped
+from symbolic.errors import NonFiniteError, SymbolicError, Where, _place, warn
+from symbolic.execution import Executable, Specialization, Timed, entirely_finite, finite, shaped
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Weight, like
 from symbolic.plan import build
@@ -38,8 +38,20 @@ def grouped(weights: Sequence[Weight[Any, Any]], given: Any) -> Groups:
     return list(groups.values())
 
 
+STEPPING = threading.RLock()
+"""Steps are taken one at a time: each reads the weights, computes, and writes them."""
+
+
 def move(weights: Sequence[Weight[Any, Any]], deltas: Sequence[Any], given: Any) -> None:
-    """One update of the weights by their deltas: everything is computed before anything moves."""
+    """One update of the weights by their deltas: everything is computed before anything moves.
+
+    NonFiniteError where a new value is infinite or NaN; then nothing moves.
+    """
+    with STEPPING:
+        _move(weights, deltas, given)
+
+
+def _move(weights: Sequence[Weight[Any, Any]], deltas: Sequence[Any], given: Any) -> None:
     moved: list[tuple[Any, list[Weight[Any, Any]], list[Any]]] = []
     values: dict[int, Any] = {k: weight.cell.value for k, weight in enumerate(weights)}
     for optimizer, numbers in grouped(weights, given):
@@ -52,12 +64,23 @@ def move(weights: Sequence[Weight[Any, Any]], deltas: Sequence[Any], given: Any)
         new, new_states = optimizer.formula(
             now, [deltas[k] for k in numbers], states, optimizer.rate(), float(optimizer.count + 1)
         )
-        values.update({k: like(weights[k].cell.value, one) for k, one in zip(numbers, new, strict=True)})
+        for k, one in zip(numbers, new, strict=True):
+            _check_finite(weights[k], one)
+            values[k] = like(weights[k].cell.value, one)
         moved.append((optimizer, mine, new_states))
     for k, weight in enumerate(weights):
         _put(weight, values[k], deltas[k])
     for optimizer, mine, new_states in moved:
         optimizer.commit(mine, new_states)
+
+
+def _check_finite(weight: Weight[Any, Any], new: Any) -> None:
+    if not entirely_finite(new):
+        raise NonFiniteError(
+            f"the update of {weight!r} is not finite: so is its delta, or the rate is too large",
+            where=_place(weight._origin),
+            remedy="look at the delta (tape.backward), clip it (Clip), or take a smaller rate",
+        )
 
 
 def _put(weight: Weight[Any, Any], value: Any, delta: Any) -> None:
@@ -123,6 +146,10 @@ class Trainer:
         return result
 
     def step(self, value: Any) -> Any:
+        with STEPPING:
+            return self._step(value)
+
+    def _step(self, value: Any) -> Any:
         on = self.net.specialization(value)
         if not on.weights:
             raise SymbolicError(
@@ -152,30 +179,31 @@ class Trainer:
     def _results(self, on: Specialization, step: Step, values: list[Any]) -> Sequence[Any]:
         """The program's outputs, all of them finite, or an error that names where they are not."""
         stop = step.primal + len(step.gradients)
-        if self.net.seconds is not None:
-            return self._timed(step, values)
-        blanks = [on.weights[k].cell.blank() for k in step.moving if isinstance(on.weights[k].cell.value, np.ndarray)]
-        results = step.executable(values, blanks)
-        if finite(results[:stop]):
+        if self.net.seconds is None:
+            arrays = [on.weights[k] for k in step.moving if isinstance(on.weights[k].cell.value, np.ndarray)]
+            results = step.executable(values, [weight.cell.blank() for weight in arrays])
+        else:
+            results = self._timed(step, values)
+        if finite(results):
             return results
         results = step.executable.again(values, step.primal, stop)
-        if not _finite(results[: step.primal]):
-            raise step.executable.culprit(values, f"the loss is {_loss(results[: step.primal])}")
-        if not _finite(results[step.primal : stop]):
-            raise step.executable.culprit(values, "a gradient is not finite")
+        for what, found in (
+            (f"the loss is {_loss(results[: step.primal])}", results[: step.primal]),
+            ("a gradient is not finite", results[step.primal : stop]),
+            ("an update is not finite", results[stop:]),
+        ):
+            if not all(map(entirely_finite, found)):
+                raise step.executable.culprit(values, what, names_of(self.net.layer, on))
         return results
 
     def _timed(self, step: Step, values: list[Any]) -> Sequence[Any]:
+        """The same by the interpreter, with a clock at each instruction."""
         net, program = self.net, step.executable.program
         mode = Timed(net.seconds, program.split)
         slots = program.slots(values)
-        start = time.perf_counter()
         program.run(slots, 0, program.split, mode)
-        middle = time.perf_counter()
         with np.errstate(all="ignore"):
             program.run(slots, program.split, len(program.instructions), mode)
-        net.total[0] += middle - start
-        net.total[1] += time.perf_counter() - middle
         return program.results(slots)
 
     def _commit(self, on: Specialization, step: Step, groups: Groups, results: Sequence[Any]) -> None:
@@ -206,8 +234,11 @@ def _kind(old: Any, new: Any) -> Any:
     return like(old, new)
 
 
-def _finite(values: Sequence[Any]) -> bool:
-    return all(bool(np.all(np.isfinite(value))) for value in values if np.asarray(value).dtype.kind in "fc")
+def names_of(layer: AnyLayer, on: Specialization) -> dict[AnyLayer, str]:
+    """What to call the leaves of a network in a message: its arguments and its weights."""
+    names = {leaf: f"the input {getattr(leaf, 'name', '') or k}" for k, leaf in enumerate(on.inputs)}
+    paths = {weight: path for path, weight in layer.weights().items()}
+    return {**names, **{weight: f"the weight {paths.get(weight, '')}" for weight in on.weights}}
 
 
 def _loss(values: Sequence[Any]) -> str:

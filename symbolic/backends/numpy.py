@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -38,11 +38,11 @@ class Compiled:
         try:
             return self.function(*values, *into)  # type: ignore[no-any-return]  # generated
         except Exception as error:
-            raise self._located(error) from error
+            self._fail(error)
         finally:
             self.lock.release()
 
-    def _located(self, error: Exception) -> Exception:
+    def _fail(self, error: Exception) -> NoReturn:
         """The failing line of the generated code is the failing instruction."""
         traceback, line, values = error.__traceback__, 0, {}
         while traceback is not None:
@@ -51,9 +51,9 @@ class Compiled:
             traceback = traceback.tb_next
         at = self.names["lines"].get(line)
         if at is None:
-            return error
+            raise error
         sources = self.program.instructions[at].sources
-        return self.program.failure(error, at, [spec_of(values.get(f"v{k}")) for k in sources])
+        self.program.fail(error, at, [spec_of(values.get(f"v{k}")) for k in sources])
 
 
 class _Writer:

@@ -1,4 +1,4 @@
-"""Into which factors does a matrix fall, and how do deltas of the factors come back? eigh, svd, qr, eig, slogdet.
+"""Into which factors does a matrix fall, and how do deltas of the factors come back? eigh, qr, eig.
 
 Vectors that belong to equal values may turn among themselves: deltas by such turns are left out, so that whatever
 does not depend on them has its gradient, and nothing is infinite.
@@ -6,8 +6,6 @@ does not depend on them has its gradient, and nothing is infinite.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,21 +13,23 @@ import numpy as np
 from symbolic.errors import ShapeError
 from symbolic.layer import qualified, refuse, unsupported
 from symbolic.literal import as_layer
-from symbolic.ops.deltas import chain, conjugate, is_complex
+from symbolic.ops.deltas import conjugate
 from symbolic.ops.matrices import (
+    Factors,
+    Values,
     adjoint,
     arrived,
     as_columns,
     as_rows,
-    dtypes,
     hermitian,
     items,
-    matrices,
+    named,
     quotients,
+    smaller,
+    total,
 )
-from symbolic.ops.operation import Operation, implements, static
-from symbolic.spec import AnySpec, Dim, Shape, Spec, TupleSpec
-
+from symbolic.ops.operation import implements, static
+from symbolic.spec import AnySpec, Dim, Shape, Spec
 
 # --------------------------------------------------------------------------- Hermitian matrices
 
@@ -49,11 +49,10 @@ class Eigh(Factors):
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         (values, vectors), dw, dv = items(out, 2), arrived(delta, 0), arrived(delta, 1)
-        left = None if dw is None else vectors * as_rows(dw)
-        if dv is not None:
-            turned = np.matmul(vectors, np.matmul(adjoint(vectors), dv) * quotients(values))
-            left = turned if left is None else left + turned
-        return (hermitian(np.matmul(left, adjoint(vectors))),)
+        up = adjoint(vectors)
+        scaled = None if dw is None else vectors * as_rows(dw)
+        turned = None if dv is None else np.matmul(vectors, np.matmul(up, dv) * quotients(values))
+        return (hermitian(np.matmul(total(scaled, turned), up)),)
 
 
 class Eigvalsh(Values):
@@ -109,20 +108,16 @@ class Qr(Factors):
             later = 0 * np.matmul(q, rest)
         else:
             later = np.matmul(q, dr[..., rows:])
-            more = np.matmul(np.matmul(q, rest), adjoint(dr[..., rows:]))
-            dq = more if dq is None else dq + more
+            dq = total(dq, np.matmul(np.matmul(q, rest), adjoint(dr[..., rows:])))
         return (np.concatenate([_of_square(q, first, dq, None if dr is None else dr[..., :rows]), later], axis=-1),)
 
 
 def _of_square(q: Any, r: Any, dq: Any, dr: Any) -> Any:
     """Where R is square: (δQ + Q · S) · R⁻ᴴ, with S Hermitian and above the diagonal δR · Rᴴ - Qᴴ · δQ."""
-    inner = None if dr is None else np.matmul(dr, adjoint(r))
-    if dq is not None:
-        moved = np.matmul(adjoint(q), dq)
-        inner = -moved if inner is None else inner - moved
+    inner = total(None if dr is None else np.matmul(dr, adjoint(r)), None if dq is None else -np.matmul(adjoint(q), dq))
     half = (np.triu(inner) + np.triu(inner, 1)) / 2
     turned = np.matmul(q, half + adjoint(half))
-    return adjoint(np.linalg.solve(r, adjoint(turned if dq is None else dq + turned)))
+    return adjoint(np.linalg.solve(r, adjoint(total(dq, turned))))
 
 
 @implements(np.linalg.qr, operands="full_rank", samples=({}, {"mode": "r"}))
@@ -157,14 +152,13 @@ class Eig(Factors):
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         (values, vectors), dw, dv = items(out, 2), arrived(delta, 0), arrived(delta, 1)
         up = adjoint(vectors)
-        right = None if dw is None else as_columns(dw) * up
+        scaled, turned = None if dw is None else as_columns(dw) * up, None
         if dv is not None:
             moved = np.matmul(up, dv)
             longer = np.real(np.diagonal(moved, axis1=-2, axis2=-1))
             turns = (moved - np.matmul(up, vectors) * as_rows(longer)) * conjugate(quotients(values))
             turned = np.matmul(turns, up)
-            right = turned if right is None else right + turned
-        return (np.linalg.solve(up, right),)
+        return (np.linalg.solve(up, total(scaled, turned)),)
 
 
 class Eigvals(Values):

@@ -19,7 +19,7 @@ from symbolic.ops.families import Movement
 from symbolic.ops.operation import Operation, implements, static
 from symbolic.spec import AnySpec, Dim, Shape, Spec, normalize_axis, show
 
-_OTHER_WAY = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+_OTHER_WAY: dict[Any, Any] = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 """With which norm is the transform back the adjoint?"""
 
 
@@ -191,8 +191,8 @@ def _last(function: Callable[..., Any], plan: list[Any]) -> Any:
     return plan[-1:]
 
 
-_TWO = ({}, {"s": (3, 2)}, {"axes": (1, 0)}, {"norm": "ortho"})
-_MANY = ({}, {"axes": (0,)}, {"s": (3, 2), "axes": (-1, 0)}, {"norm": "forward"})
+_TWO: Any = ({}, {"s": (3, 2)}, {"axes": (1, 0)}, {"norm": "ortho"})
+_MANY: Any = ({}, {"axes": (0,)}, {"s": (3, 2), "axes": (-1, 0)}, {"norm": "forward"})
 
 
 @implements(np.fft.fftn, operands="matrix", samples=_MANY)

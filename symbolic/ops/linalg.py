@@ -10,13 +10,25 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symbolic.errors import ShapeError
-from symbolic.layer import qualified, refuse, unsupported
+from symbolic.layer import qualified, refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import ints, plain
-from symbolic.ops.deltas import chain
-from symbolic.ops.matrices import MatrixError, adjoint, arrived, as_columns, dtypes, hermitian, items, matrices
+from symbolic.ops.deltas import chain, is_complex
+from symbolic.ops.matrices import (
+    Factors,
+    MatrixError,
+    adjoint,
+    arrived,
+    as_columns,
+    dtypes,
+    hermitian,
+    items,
+    matrices,
+    named,
+    total,
+)
 from symbolic.ops.operation import Operation, implements, static
-from symbolic.spec import AnySpec, Shape, Spec, TupleSpec, broadcast, result_dtype, show
+from symbolic.spec import AnySpec, Dim, Shape, Spec, broadcast, result_dtype, show
 
 
 class Inv(Operation, numpy=np.linalg.inv):
@@ -40,7 +52,7 @@ class Inv(Operation, numpy=np.linalg.inv):
 
 
 class Solve(Operation, numpy=np.linalg.solve):
-    """The x of a @ x = b; an operand b of one axis is a vector, of more a stack of matrices. LinAlgError, ShapeError."""
+    """The x of a @ x = b; a b of one axis is a vector, of more a stack of matrices. LinAlgError, ShapeError."""
 
     __slots__ = ()
     operand_names = ("operand1", "operand2")
@@ -83,7 +95,7 @@ class Det(Operation, numpy=np.linalg.det):
         return Spec(None if spec.shape is None else spec.shape[:-2], dtypes(np.linalg.det, spec)[0])
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
-        cofactors = np.swapaxes(Adjugate(operand), -1, -2)
+        cofactors: Any = np.swapaxes(Adjugate(operand), -1, -2)
         return (chain(np.expand_dims(delta, (-2, -1)), cofactors),)
 
 
@@ -165,21 +177,15 @@ class Slogdet(Factors):
         return stack, stack
 
     def of_dtypes(self, dtype: Any, real: Any) -> tuple[Any, ...]:
-        return _slogdet_dtype(dtype, real)
+        return dtype, real
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         turn, size = arrived(delta, 0), arrived(delta, 1)
-        whole = size
         if turn is not None and is_complex(operand):
-            angle = 1j * np.imag(turn * np.conjugate(items(out, 1)[0]))
-            whole = angle if size is None else size + angle
-        if whole is None:
-            return (None,)
-        return (chain(np.expand_dims(whole, (-2, -1)), np.swapaxes(InvOrNan(operand), -1, -2)),)
-
-
-def _slogdet_dtype(dtype: Any, real: Any) -> tuple[Any, ...]:
-    return (None, None) if dtype is None else (dtype, real)
+            size = total(size, 1j * np.imag(turn * np.conjugate(items(out, 1)[0])))
+        if size is None:
+            return (None,)  # the sign of a real number is a step
+        return (chain(np.expand_dims(size, (-2, -1)), np.swapaxes(InvOrNan(operand), -1, -2)),)
 
 
 class InvOrNan(Operation):
@@ -244,7 +250,8 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
 
 @implements(np.linalg.tensorsolve, operands="tensor_equations")
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
-    operand, right = as_layer(a), as_layer(b)
+    operand: Any = as_layer(a)
+    right = as_layer(b)
     if axes is not None:
         moved = [k % operand.ndim for k in np.atleast_1d(ints(axes, "axes of np.linalg.tensorsolve"))]
         operand = np.transpose(operand, [k for k in range(operand.ndim) if k not in moved] + moved)

@@ -1,4 +1,4 @@
-"""What do rules about matrices share? Adjoints, checks of shapes and dtypes, quotients by gaps, deltas of tuples."""
+"""What do operations on matrices share? Checks of shapes and dtypes, adjoints, quotients by gaps, several results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from symbolic.ops.axes import plain
 from symbolic.ops.deltas import conjugate
 from symbolic.ops.operation import Operation, array
 from symbolic.ops.passing import EntryLike, Item, Tuple
-from symbolic.spec import AnySpec, Spec, show
+from symbolic.spec import AnySpec, Dim, Shape, Spec, TupleSpec, show
 
 
 class MatrixError(ShapeError, np.linalg.LinAlgError):
@@ -61,7 +61,7 @@ def _tried(function: Callable[..., Any], *given: np.dtype[Any]) -> np.dtype[Any]
         names = " and ".join(map(str, given))
         remedy = "use float64 or float32, real or complex: x.astype(np.float64)"
         raise DtypeError(f"{qualified(function)} of {names}: {error}", remedy=remedy) from error
-    return np.asarray(result[-1] if isinstance(result, tuple) else result).dtype
+    return np.result_type(*result) if isinstance(result, tuple) else np.asarray(result).dtype
 
 
 # --------------------------------------------------------------------------- formulas
@@ -117,6 +117,15 @@ def quotients(x: Any, plus: bool = False) -> Any:
     return np.where(close, 0, 1 / np.where(close, 1, gap))
 
 
+def total(*terms: Any) -> Any:
+    """The sum of the terms that are there; `None` where none is."""
+    found = None
+    for one in terms:
+        if one is not None:
+            found = one if found is None else found + one
+    return found
+
+
 # --------------------------------------------------------------------------- tuples
 
 
@@ -151,6 +160,7 @@ def _kind(function: Callable[..., Any]) -> Any:
 
 
 def named(function: Callable[..., Any], node: Any) -> Any:
+    """The results of a node as NumPy names them."""
     kind = _kind(function)
     return kind(*items(node, len(kind._fields)))
 

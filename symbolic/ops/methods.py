@@ -36,6 +36,8 @@ METHODS.update(_ATTRIBUTES)
 
 @array_method("reshape")
 def reshape(layer: Any, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
+    if copy is not None:
+        refuse(f".reshape(copy={copy!r}) of a traced layer", "leave copy= out; np.copy makes a copy")
     return np.reshape(layer, shape[0] if len(shape) == 1 else shape, order=order)
 
 
@@ -58,6 +60,8 @@ def compress(layer: Any, condition: Any, axis: Any = None) -> Any:
 def astype(
     layer: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
 ) -> Any:
+    if casting != "unsafe" or order != "K":
+        refuse(f".astype(order={order!r}, casting={casting!r}) of a traced layer", "leave order= and casting= out")
     return Cast(layer, to=np.dtype(dtype))
 
 
@@ -83,7 +87,7 @@ _REFUSED = {
     "dump": "compute it outside the traced function",
     "dumps": "compute it outside the traced function",
     "setflags": "compute it outside the traced function",
-    "to_device": "choose the machine with symbolic.use(...)",
+    "to_device": "leave it out: programs run on the CPU",
 }
 _NO_MEMORY = ("data", "flat", "flags", "strides", "base", "ctypes", "itemsize", "nbytes")
 

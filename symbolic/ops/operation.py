@@ -114,12 +114,12 @@ class Operation(Layer[Any, Any]):
             if not given and len(names) == 1:
                 given = [Identity()]
             if len(given) != len(names):
-                raise TypeError(f"{type(self).__name__} takes {' and '.join(names)}, not {len(given)} operands")
+                refuse(f"{type(self).__name__} takes {' and '.join(names)}, not {len(given)}", "give each once", DtypeError)
             operands = tuple(given)
         for name in parameters:
             if name not in defaults:
                 known = ", ".join(defaults) or "none"
-                raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has {known}")
+                refuse(f"{type(self).__name__} has no parameter {name!r}", f"it has: {known}", DtypeError)
         set_once(self, "operands", tuple([as_layer(one) for one in operands]))
         set_once(self, "parameters", tuple([parameters.get(name, value) for name, value in defaults.items()]))
         if here.trace is not None:
@@ -161,7 +161,7 @@ class Operation(Layer[Any, Any]):
         """One delta for each operand (`None`: no gradient), written in operations."""
         raise unsupported(
             f"the gradient of {type(self).__name__}",
-            "use another formula, or stop the gradient before it",
+            "use another formula for it",
         )
 
     def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
@@ -349,8 +349,9 @@ class _Formula:
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         args, kwargs = plainly(args), plainly(kwargs)
         if self.names is None:
-            self.names = inspect.signature(self.formula).parameters
-            self.free = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in self.names.values())
+            names = inspect.signature(self.formula).parameters
+            self.free = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in names.values())
+            self.names = names
         if self.free:
             return self.formula(*args, **kwargs)
         return self.formula(**arguments(self.function, args, kwargs, self.names))
@@ -384,8 +385,13 @@ def array(spec: AnySpec) -> Spec:
     """The spec of an operand that must be an array or a number."""
     if isinstance(spec, Spec):
         return spec
-    what = f"of type {spec.kind.__name__}" if isinstance(spec, OpaqueSpec) else "a tuple"
-    raise DtypeError(f"an operand is {what}, where an array or a number is needed", remedy="take an entry of it first")
+    if isinstance(spec, OpaqueSpec):
+        seen = f"an operand is of type {spec.kind.__name__}, where an array or a number is needed"
+        raise DtypeError(seen, remedy="pass an array or a number")
+    raise DtypeError(
+        f"an operand is a tuple of {len(spec)} entries, where one array or number is needed",
+        remedy="give the layer one input, or take an entry of the tuple first",
+    )
 
 
 def static(value: Any, what: str) -> Any:

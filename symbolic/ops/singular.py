@@ -6,6 +6,34 @@ does not depend on them has its gradient, and nothing is infinite.
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
+import numpy as np
+
+from symbolic.errors import ShapeError
+from symbolic.layer import refuse, unsupported
+from symbolic.literal import as_layer
+from symbolic.ops.axes import plain
+from symbolic.ops.matrices import (
+    Factors,
+    MatrixError,
+    Values,
+    adjoint,
+    arrived,
+    as_columns,
+    as_rows,
+    dtypes,
+    items,
+    matrices,
+    named,
+    quotients,
+    smaller,
+    total,
+)
+from symbolic.ops.operation import Operation, implements, static
+from symbolic.spec import AnySpec, Dim, Shape, Spec, TupleSpec, show
+
+
 class Svd(Factors):
     """U, the singular values and V's adjoint: x = U · diag(s) · Vᴴ."""
 
@@ -33,18 +61,17 @@ class Svd(Factors):
                 )
             out = Svd(operand, full_matrices=False)
         u, s, vh = items(out, 3)
-        left = None if ds is None else u * as_rows(ds)
+        scaled = None if ds is None else u * as_rows(ds)
         if du is None and dvh is None:
-            return (np.matmul(left, vh),)
-        turned = np.matmul(u, _turns(u, s, vh, du, dvh))
-        back = np.matmul(turned if left is None else left + turned, vh)
+            return (np.matmul(total(scaled), vh),)
+        back: Any = np.matmul(total(scaled, np.matmul(u, _turns(u, s, vh, du, dvh))), vh)
         inverse = 2 * np.diagonal(quotients(s, plus=True), axis1=-2, axis2=-1)
         if du is not None and rows > columns:
-            scaled = du * as_rows(inverse)
-            back = back + np.matmul(scaled - np.matmul(u, np.matmul(adjoint(u), scaled)), vh)
+            beside = du * as_rows(inverse)
+            back = back + np.matmul(beside - np.matmul(u, np.matmul(adjoint(u), beside)), vh)
         if dvh is not None and rows < columns:
-            scaled = as_columns(inverse) * dvh
-            back = back + np.matmul(u, scaled - np.matmul(np.matmul(scaled, adjoint(vh)), vh))
+            beside = as_columns(inverse) * dvh
+            back = back + np.matmul(u, beside - np.matmul(np.matmul(beside, adjoint(vh)), vh))
         return (back,)
 
 
@@ -139,7 +166,8 @@ class Lstsq(Operation):
         return TupleSpec((Spec(solution, dtype[0]), Spec((None,), dtype[1]), rank, values))
 
     def evaluate(self, *values: Any) -> Any:
-        return tuple(np.linalg.lstsq(*values, rcond=self.rcond))
+        a, b = values
+        return tuple(np.linalg.lstsq(a, b, rcond=self.rcond))
 
     def gradient(self, delta: Any, out: Any, a: Any, b: Any) -> Any:
         back, squares, _, values = (arrived(delta, k) for k in range(4))
@@ -150,8 +178,7 @@ class Lstsq(Operation):
             da, db = self.of_solution(back, items(out, 1)[0], a, b)
         if values is not None:
             u, _, vh = np.linalg.svd(a, full_matrices=False)
-            more = np.matmul(u * values, vh)
-            da = more if da is None else da + more
+            da = total(da, np.matmul(u * values, vh))
         return da, db
 
     def of_solution(self, delta: Any, solution: Any, a: Any, b: Any) -> Any:
@@ -220,5 +247,3 @@ def cond(x: Any, p: Any = None) -> Any:
             return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
         one, other = (np.linalg.norm(each, p, (-2, -1)) for each in (operand, np.linalg.inv(operand)))
         return one * other
-
-

@@ -12,7 +12,7 @@ from symbolic.layer import Layer, refuse
 from symbolic.ops.families import Reduction
 from symbolic.ops.operation import Operation, array, implements
 from symbolic.ops.passing import Cast
-from symbolic.spec import AnySpec, Spec, normalize_axes
+from symbolic.spec import AnySpec, Spec, normalize_axes, reduced
 
 # --------------------------------------------------------------------------- quantiles
 
