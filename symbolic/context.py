@@ -57,13 +57,16 @@ here = _Here()
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
-    """The nearest frame that is neither ours nor NumPy's."""
+    """The nearest frame of the user's own program, rather than ours, NumPy's or another installed library's."""
+    nearest = None
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(_OURS) and not file.startswith(_NUMPY) and not file.startswith("<__array"):
-            return frame
+        if not file.startswith((_OURS, _NUMPY, "<__array")):
+            if "site-packages" not in file and "dist-packages" not in file:
+                return frame
+            nearest = nearest or frame
         frame = frame.f_back
-    return None
+    return nearest
 
 
 def source() -> Where:

@@ -107,8 +107,7 @@ class _Derivative:
         if not callable(f):
             raise DtypeError(f"grad of {f!r}, which is not callable", remedy="give a function or a layer")
         self.f, self.value = f, value
-        self.single = isinstance(argnums, (int, np.integer))
-        self.argnums = (int(argnums),) if isinstance(argnums, (int, np.integer)) else tuple(argnums)
+        self.single, self.argnums = positions(argnums)
         self.table: dict[Any, list[Specialization]] = {}
         self.told = False
         self.__wrapped__ = f
@@ -138,12 +137,7 @@ class _Derivative:
             starts.append(starts[-1] + count(child))
         wanted: dict[int, int] = {}
         for position in self.argnums:
-            if not -len(args) <= position < len(args):
-                raise ShapeError(
-                    f"grad of {self.title} by argument {position}, called with {len(args)} arguments by position",
-                    where=_place(source()),
-                    remedy="pass the argument by position, or change argnums",
-                )
+            check_position(position, len(args), self.title)
             p = position % len(args)
             leaves = flatten(args[p], leaf=lambda value: isinstance(value, Layer))[0]
             found = [k for k, leaf in enumerate(leaves) if self._differentiable(leaf)]
@@ -278,14 +272,16 @@ class _Derivative:
 class Differentiated(Layer[Any, Any]):
     """The gradient of a layer: a layer again."""
 
-    __slots__ = ("argnums", "layer", "value")
+    __slots__ = ("argnums", "layer", "single", "value")
     layer: AnyLayer
-    argnums: int | Sequence[int]
+    argnums: tuple[int, ...]
+    single: bool
     value: bool
 
     def __init__(self, layer: AnyLayer, argnums: int | Sequence[int], value: bool) -> None:
         set_once(self, "layer", layer)
-        set_once(self, "argnums", argnums)
+        set_once(self, "argnums", positions(argnums)[1])
+        set_once(self, "single", positions(argnums)[0])
         set_once(self, "value", value)
 
     def apply(self, input: AnyLayer) -> AnyLayer:
@@ -293,10 +289,11 @@ class Differentiated(Layer[Any, Any]):
         marks: list[AnyLayer] = [Mark.make((one,)) for one in entries_]
         output = self.layer.apply(joined(marks))
         self._check(output, marks)
-        single = isinstance(self.argnums, int)
-        wanted = [marks[k] for k in ([self.argnums] if isinstance(self.argnums, int) else self.argnums)]
+        for k in self.argnums:
+            check_position(k, len(marks), self.layer.title)
+        wanted = [marks[k] for k in self.argnums]
         found = gradients(output, ones_like(output), wanted)
-        gradient = found[0] if single else Tuple.make(tuple(found))
+        gradient = found[0] if self.single else Tuple.make(tuple(found))
         return Tuple.make((output, gradient)) if self.value else gradient
 
     @staticmethod
@@ -312,7 +309,7 @@ class Differentiated(Layer[Any, Any]):
             return
         facts = here.trace.facts
         scalar(facts.spec(output), self.layer.title)
-        for k in [self.argnums] if isinstance(self.argnums, int) else self.argnums:
+        for k in self.argnums:
             if delta_spec(facts.spec(marks[k])) is None:
                 no_gradient(self.layer.title, k, describe(facts.spec(marks[k])))
 
@@ -321,11 +318,35 @@ class Differentiated(Layer[Any, Any]):
         return f"grad({self.layer.title})"
 
     def parts(self) -> Sequence[str | AnyLayer]:
-        more = "" if self.argnums == 0 else f", {self.argnums}"
+        more = (
+            f", {self.argnums[0] if self.single else self.argnums}" if self.argnums != (0,) or not self.single else ""
+        )
         return ("value_and_grad(" if self.value else "grad(", self.layer, f"{more})")
 
     def children(self) -> Sequence[tuple[str, AnyLayer]]:
         return (("", self.layer),)
+
+
+def positions(argnums: Any) -> tuple[bool, tuple[int, ...]]:
+    """Whether one position was given, and the positions."""
+    single = isinstance(argnums, (int, np.integer))
+    given = (argnums,) if single else tuple(argnums) if isinstance(argnums, (tuple, list, range)) else (argnums,)
+    if not all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in given):
+        raise DtypeError(
+            f"argnums={argnums!r}",
+            where=_place(source()),
+            remedy="give the position of an argument, or a tuple of them",
+        )
+    return single, tuple([int(one) for one in given])
+
+
+def check_position(position: int, count: int, title: str) -> None:
+    if not -count <= position < count:
+        raise ShapeError(
+            f"grad of {title} by argument {position}, but there are {count} by position",
+            where=_place(source()),
+            remedy="pass the argument by position, or change argnums",
+        )
 
 
 def no_gradient(title: str, position: int, seen: str) -> NoReturn:

@@ -96,6 +96,10 @@ def value(expression: ast.expr, bound: Mapping[str, Any]) -> Dim:
     left, right = value(expression.left, bound), value(expression.right, bound)
     if left is None or right is None:
         return None
+    if isinstance(expression.op, ast.FloorDiv) and right == 0:
+        raise ShapeError(
+            f"the dimension {ast.unparse(expression)!r} divides by 0", remedy="pass arrays that are not empty there"
+        )
     result: int = _OPERATORS[type(expression.op)](left, right)
     return result
 
@@ -162,6 +166,16 @@ class Names:
         ready, self.waiting = self.waiting, []
         for axis, size, what, shape in ready:
             self._one(axis, size, what, shape)
+
+    def settled(self) -> None:
+        """After the whole signature: an expression whose names are bound nowhere cannot be checked."""
+        for axis, size, what, _ in self.waiting:
+            assert axis.expression is not None
+            free = sorted(_names(axis.expression) - set(self.bound))
+            raise ShapeError(
+                f"{what} has size {size} where {axis.text!r} is declared, but no argument binds {', '.join(free)}",
+                remedy=f"use {free[0]} as a dimension of its own in some hint of the signature",
+            )
 
     def _clash(self, axis: Axis, size: str, want: str, what: str, shape: Shape) -> ShapeError:
         names = sorted(_names(axis.expression)) if axis.expression is not None and not axis.variadic else [axis.text]

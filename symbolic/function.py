@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
 from symbolic.captured import Watch
 from symbolic.context import here, scope, source
 from symbolic.dims import Names
 from symbolic.errors import DtypeError, ShapeError, SymbolicError, Where, _place, fail
-from symbolic.hints import check, convert, declared_spec
+from symbolic.hints import check, concrete, convert, declared_spec
 from symbolic.inference import Inference
-from symbolic.layer import AnyLayer, Layer
+from symbolic.layer import AnyLayer, Layer, refuse
 from symbolic.leaves import Identity, Literal, Projection, Weight, set_once
 from symbolic.literal import as_layer
 from symbolic.network import network
@@ -41,11 +40,17 @@ class SymbolicFunction(Layer[Any, Any]):
     plan: Signature
     store: Store
 
-    def __init__(self, function: Callable[..., Any], plan: Signature, bound: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        plan: Signature,
+        bound: Mapping[str, Any] | None = None,
+        store: Store | None = None,
+    ) -> None:
         set_once(self, "function", function)
         set_once(self, "plan", plan)
         set_once(self, "bound", dict(bound or {}))
-        set_once(self, "store", Store(fresh_seed()))
+        set_once(self, "store", Store(fresh_seed()) if store is None else store)
         target = getattr(function, "func", function)
         for name in ("__name__", "__qualname__", "__doc__", "__module__"):
             self.__dict__[name] = getattr(target, name, None)
@@ -173,6 +178,8 @@ class SymbolicFunction(Layer[Any, Any]):
                     check(self.plan.hints[name], facts.spec(layer), bound, f"argument {name}")
                 if output is not None and self.plan.returns is not None:
                     check(self.plan.returns, facts.spec(output), bound, "the returned value")
+                if output is not None:
+                    bound.settled()
             except (ShapeError, DtypeError) as error:
                 fail(error, Where(where, self.plan.file, self.plan.line))
 
@@ -201,8 +208,8 @@ class SymbolicFunction(Layer[Any, Any]):
         hint = self.plan.hints[name].native
         if hint is float and type(value) is int:
             return float(value)
-        if isinstance(hint, type) and issubclass(hint, np.generic) and type(value) in (int, float):
-            return hint(value) if hint not in (np.floating, np.integer, np.generic) else value
+        if concrete(hint) and type(value) in (int, float):
+            return hint(value)
         return native(value)
 
     @staticmethod
@@ -227,9 +234,9 @@ class SymbolicFunction(Layer[Any, Any]):
         try:
             return trace(lambda: self.apply(argument), leaves, facts, twice=False).output
         except SymbolicError:
-            traces = network(self).traces
-            if traces:
-                return traces[-1].output
+            for one in reversed(network(self).traces):
+                if one.fresh():
+                    return one.output
             raise
 
     def __str__(self) -> str:
@@ -246,11 +253,10 @@ class SymbolicFunction(Layer[Any, Any]):
         """The weights that the traces reach, each named by its place in the body."""
         traces = network(self).traces
         graphs = [one.output for one in traces] if traces else [self.tree()]
-        weights: dict[Weight[Any, Any], str] = {}
-        for node in topological(graphs):
-            if isinstance(node, Weight):
-                weights[node] = node.name or _place_name(node, self.title)
-        return [(name, weight) for weight, name in weights.items()]
+        found = [node for node in topological(graphs) if isinstance(node, Weight)]
+        order = {weight: k for k, weight in enumerate(self.store.weights.values())}  # as the body makes them
+        found.sort(key=lambda weight: order.get(weight, len(order)))
+        return [(_place_name(weight, self.title), weight) for weight in found]
 
     def traces(self) -> int:
         """How many traces there are by now."""
@@ -265,30 +271,50 @@ class SymbolicFunction(Layer[Any, Any]):
             return self
         held = getattr(instance, "__dict__", None)
         if held is None or isinstance(instance, type):
-            held = self.__dict__.setdefault("_held", {})  # by identity, which the bound layer keeps alive
-            methods = held.setdefault(id(instance), Methods(instance))
-        else:
-            methods = held.get("_symbolic_methods")
-            if methods is None or methods.owner is not instance:
-                methods = held["_symbolic_methods"] = Methods(instance)
-        if self not in methods.made:
-            bound = self.function.__get__(instance, owner)
-            methods.made[self] = SymbolicFunction(bound, self.plan.without_self())
-        return methods.made[self]
+            return self._of_slots(instance).layer(self, owner)
+        methods = held.get("_symbolic_methods")
+        if methods is None or methods.owner is not instance:
+            methods = held["_symbolic_methods"] = Methods(instance, {} if methods is None else methods.stores)
+        return methods.layer(self, owner)
+
+    def _of_slots(self, instance: Any) -> Methods:
+        """An instance (or a class) that has no dictionary: the layers of the last ones are kept here."""
+        kept: dict[int, Methods] = self.__dict__.setdefault("_kept", {})
+        if id(instance) not in kept:
+            while len(kept) >= _SLOTTED:
+                kept.pop(next(iter(kept)))
+            kept[id(instance)] = Methods(instance, {})
+        return kept[id(instance)]
+
+
+_SLOTTED = 256
 
 
 class Methods:
-    """The layers of one instance's methods. They stay with it: a copy of the instance, or a pickle, begins without."""
+    """The layers of one instance's methods, and their weights. A shallow copy of the instance shares the weights, as
+    it shares its arrays; a deep one has weights of its own that start where these are; a pickle is refused.
+    """
 
-    def __init__(self, owner: Any = None) -> None:
-        self.owner = owner
+    def __init__(self, owner: Any, stores: dict[SymbolicFunction, Store]) -> None:
+        self.owner, self.stores = owner, stores
         self.made: dict[SymbolicFunction, SymbolicFunction] = {}
 
+    def layer(self, function: SymbolicFunction, owner: type) -> SymbolicFunction:
+        if function not in self.made:
+            bound = function.function.__get__(self.owner, owner)
+            made = SymbolicFunction(bound, function.plan.without_self(), store=self.stores.get(function))
+            self.made[function], self.stores[function] = made, made.store
+        return self.made[function]
+
     def __deepcopy__(self, memo: Any) -> Methods:
-        return Methods()
+        return Methods(None, {function: copy.deepcopy(store, memo) for function, store in self.stores.items()})
 
     def __reduce__(self) -> Any:
-        return Methods, ()
+        if any(store.weights for store in self.stores.values()):
+            refuse(
+                "pickling an object whose symbolic methods have weights", "save the values of their weights() instead"
+            )
+        return Methods, (None, {})
 
 
 class Applied(Operation):
@@ -330,7 +356,7 @@ def _place_name(weight: Weight[Any, Any], title: str) -> str:
     inner = [part for part in path.split("/") if part]
     if inner and inner[0] == title:
         inner = inner[1:]
-    return "/".join([*inner, _assigned_name(file, line) or "weight"])
+    return "/".join([*inner, weight.name or _assigned_name(file, line) or "weight"])
 
 
 def _assigned_name(file: str, line: int) -> str:

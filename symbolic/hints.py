@@ -97,55 +97,95 @@ def _jaxtyping(hint: Any, shaped: Shaped) -> Shaped:
 
 def check(hint: Hint, spec: AnySpec, names: Names, what: str) -> None:
     """Hold a spec against a hint: DtypeError, ShapeError. What is not known passes."""
-    if hint.entries is not None:
-        if isinstance(spec, TupleSpec):
-            if len(spec) != len(hint.entries):
-                raise ShapeError(
-                    f"{what} has {len(spec)} entries where {len(hint.entries)} are declared",
-                    remedy="return as many values as the hint says",
-                )
-            for k, (one, entry) in enumerate(zip(hint.entries, spec, strict=True)):
-                check(one, entry, names, f"entry {k} of {what}")
+    if isinstance(spec, TupleSpec):
+        _check_tuple(hint, spec, names, what)
+    elif isinstance(spec, OpaqueSpec):
+        if hint.native in (float, int, complex, np.ndarray):
+            raise _undeclared(what, f"is of type {spec.kind.__name__}", hint.native)
+    elif hint.entries is not None:
+        raise _undeclared(what, f"is {spec}", hint.native)
+    else:
+        _check_native(hint.native, spec, what)
+        _check_dtype(hint.shaped.dtypes, spec, what)
+        if hint.shaped.axes is not None:
+            names.match(hint.shaped.axes, spec.shape, what)
+
+
+def _check_tuple(hint: Hint, spec: TupleSpec, names: Names, what: str) -> None:
+    if hint.entries is None:
+        if hint.native in (float, int, complex, np.ndarray):
+            raise _undeclared(what, f"is a tuple of {len(spec)} entries", hint.native)
         return
-    if isinstance(spec, (TupleSpec, OpaqueSpec)):
-        if hint.native in (float, complex, np.ndarray) and not isinstance(spec, OpaqueSpec):
-            raise DtypeError(f"{what} is a tuple where {_name(hint.native)} is declared", remedy="pass one array")
-        if isinstance(spec, OpaqueSpec) and hint.native in (float, int, complex, np.ndarray):
-            raise DtypeError(
-                f"{what} is of type {spec.kind.__name__} where {_name(hint.native)} is declared",
-                remedy=f"pass a value of type {_name(hint.native)}",
-            )
-        return
-    _check_native(hint.native, spec, what)
-    dtypes = hint.shaped.dtypes
+    if len(spec) != len(hint.entries):
+        raise ShapeError(
+            f"{what} has {len(spec)} entries where {len(hint.entries)} are declared",
+            remedy="return as many values as the hint says",
+        )
+    for k, (one, entry) in enumerate(zip(hint.entries, spec, strict=True)):
+        check(one, entry, names, f"entry {k} of {what}")
+
+
+def _undeclared(what: str, seen: str, native: Any) -> DtypeError:
+    return DtypeError(
+        f"{what} {seen} where {_name(native)} is declared", remedy=f"give a value of type {_name(native)}"
+    )
+
+
+def _check_dtype(dtypes: tuple[np.dtype[Any], ...], spec: Spec, what: str) -> None:
     if dtypes and spec.dtype is not None and spec.dtype not in dtypes:
         declared = " or ".join(map(str, dtypes[:4]))
         raise DtypeError(
             f"{what} has dtype {spec.dtype} where {declared} is declared",
             remedy=f"convert it: x.astype(np.{dtypes[0]})",
         )
-    if hint.shaped.axes is not None:
-        names.match(hint.shaped.axes, spec.shape, what)
+
+
+_KINDS = {float: "fiub", int: "iub", bool: "b", complex: "fiubc"}
+"""Which kinds of numbers a Python type admits."""
 
 
 def _check_native(native: Any, spec: Spec, what: str) -> None:
     """Scalars where an array is declared and the other way round; real and complex."""
-    if native in (float, int, complex, bool) and spec.shape is not None and spec.shape != ():
+    scalar = native in _KINDS or (isinstance(native, type) and issubclass(native, np.generic))
+    if scalar and spec.shape is not None and spec.shape != ():
         raise ShapeError(
             f"{what} has shape {show(spec.shape)} where {_name(native)} is declared",
             remedy="pass a number, or declare np.ndarray",
         )
-    kind = "" if spec.dtype is None else spec.dtype.kind
-    if native is float and kind == "c":
+    if spec.dtype is None:
+        return
+    if native in _KINDS and spec.dtype.kind not in _KINDS[native]:
         raise DtypeError(
-            f"{what} is complex where float is declared", remedy="take np.real or np.abs, or declare complex"
+            f"{what} is {spec.dtype} where {_name(native)} is declared",
+            remedy=f"convert it (np.real, np.abs, astype), or declare what it is instead of {_name(native)}",
         )
-    scalar = isinstance(native, type) and issubclass(native, np.generic) and spec.python is None and spec.shape == ()
-    if scalar and spec.dtype is not None and not issubclass(spec.dtype.type, native):
+    if scalar and native not in _KINDS and spec.python is None and not issubclass(spec.dtype.type, native):
         raise DtypeError(
             f"{what} has dtype {spec.dtype} where {_name(native)} is declared",
             remedy=f"convert it: np.{_name(native)}(x)",
         )
+
+
+def concrete(native: Any) -> bool:
+    """Whether a type is one of NumPy's scalars that exist, not one of their bases."""
+    return (
+        isinstance(native, type)
+        and issubclass(native, np.generic)
+        and native.__module__ == "numpy"
+        and native
+        not in (
+            np.generic,
+            np.number,
+            np.integer,
+            np.signedinteger,
+            np.unsignedinteger,
+            np.inexact,
+            np.floating,
+            np.complexfloating,
+            np.flexible,
+            np.character,
+        )
+    )
 
 
 def _name(native: Any) -> str:
@@ -159,7 +199,7 @@ def declared_spec(hint: Hint) -> Spec:
     dtype = hint.shaped.dtypes[0] if len(hint.shaped.dtypes) == 1 else None
     axes = hint.shaped.axes
     if isinstance(hint.native, type) and issubclass(hint.native, np.generic):
-        return Spec((), np.dtype(hint.native) if hint.native not in (np.floating, np.integer, np.generic) else dtype)
+        return Spec((), np.dtype(hint.native) if concrete(hint.native) else dtype)
     if axes is None or any(axis.variadic for axis in axes):
         return Spec(None, dtype)
     return Spec(tuple([getattr(axis.expression, "value", None) for axis in axes]), dtype)
@@ -212,6 +252,6 @@ def convert(native: Any, value: Any) -> Any:
         return native(value) if np.ndim(value) == 0 else value
     if native is np.ndarray or get_origin(native) is np.ndarray:
         return np.asarray(value) if isinstance(value, (np.generic, float, int, complex)) else value
-    if isinstance(native, type) and issubclass(native, np.generic) and isinstance(value, (float, int, complex)):
-        return native(value) if native not in (np.floating, np.integer, np.generic) else value
+    if concrete(native) and isinstance(value, (float, int, complex)):
+        return native(value)
     return value

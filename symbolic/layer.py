@@ -287,6 +287,9 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         """Without a form as `str`; a number's form needs a number."""
         return format(_number(self, f"format with {form!r}"), form) if form else str(self)
 
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return round(_number(self, "round() (np.round keeps the gradient)"), ndigits)
+
     def item(self, *args: Any) -> Any:
         return np.asarray(_number(self, ".item()")).item(*args)
 

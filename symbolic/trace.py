@@ -29,6 +29,7 @@ from symbolic.ops.passing import Cast, Mark, Tuple
 from symbolic.plan import build
 from symbolic.printing import alike, bits
 from symbolic.spec import Spec, spec_of
+from symbolic.structure import flatten
 
 
 class Shape(Sequence[int]):
@@ -363,6 +364,11 @@ def as_output(value: Any) -> AnyLayer:
     """What a body returned, as one layer."""
     if isinstance(value, (tuple, list)) and any(isinstance(one, Layer) for one in value):
         return Tuple.make(tuple([as_output(one) for one in value]))  # type: ignore[no-any-return]
+    if not isinstance(value, (Layer, tuple, list)) and any(isinstance(one, Layer) for one in flatten(value)[0]):
+        refuse(
+            f"the function returns a {type(value).__name__} that holds traced values",
+            "return one value, or a tuple of values",
+        )
     return as_layer(value)
 
 

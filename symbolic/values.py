@@ -77,6 +77,8 @@ def gathered(layer: AnyLayer, inputs: tuple[Any, ...]) -> Any:
     accept = getattr(type(layer), "accept", None)
     if accept is not None:
         return accept(layer, inputs)
+    if not inputs:
+        raise DtypeError(f"{layer.title} takes an input", where=_place(source()), remedy="give it a value")
     if len(inputs) == 1:
         return native(inputs[0])
     return native(tuple(inputs))

@@ -37,7 +37,8 @@ def one_axis() -> Iterator[Any]:
             yield name, (size,), {}
         for size, n in ((4, 1), (4, 2), (4, 3), (4, 5), (5, 4), (4, 6), (3, 7)):
             yield name, (size,), {"n": n}
-        for norm, n in (("backward", 4), ("ortho", None), ("forward", 3)):
+        norms: list[Any] = [("backward", 4), ("ortho", None), ("forward", 3)]
+        for norm, n in norms:
             yield name, (2, 3, 2), {"norm": norm, "axis": -2, "n": n}
 
 

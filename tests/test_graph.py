@@ -206,7 +206,7 @@ def test_the_number_of_inputs_is_checked() -> None:
     net = Graph([a, b], AddTable().inputs(a, b))
     with pytest.raises(ValueError, match=r"Graph has 2 inputs, not 3.*test_graph\.py:\d+.*;"):
         net.predict(1.0, 2.0, 3.0)
-    with pytest.raises(TypeError, match=r"Graph takes a tuple.*;"):
+    with pytest.raises(ValueError, match=r"Graph has 2 inputs, not 1.*;"):
         net.predict(1.0)
 
 

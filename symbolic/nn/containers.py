@@ -10,13 +10,13 @@ import numpy as np
 
 from symbolic.context import here, inside, scope, source
 from symbolic.errors import DtypeError, ShapeError, TapeError, _place
-from symbolic.layer import AnyLayer, Layer, refuse
+from symbolic.layer import AnyLayer, Layer, refuse, short
 from symbolic.leaves import set_once
 from symbolic.nn.layers import Module
 from symbolic.ops.operation import Operation
 from symbolic.ops.passing import Item, Tuple
 from symbolic.printing import separated
-from symbolic.spec import TupleSpec, describe
+from symbolic.spec import TupleSpec
 from symbolic.trace import Tracing
 
 
@@ -32,12 +32,12 @@ def run_child(number: int | str, child: AnyLayer, input: AnyLayer) -> AnyLayer:
 class Container(Module):
     """Layers in an order. `add` appends in place, until the container is used for the first time."""
 
-    __slots__ = ("layers", "used")
-    layers: list[AnyLayer]
+    __slots__ = ("_layers", "used")
+    _layers: list[AnyLayer]
     used: bool
 
     def __init__(self, *layers: AnyLayer) -> None:
-        set_once(self, "layers", [])
+        set_once(self, "_layers", [])
         set_once(self, "used", False)
         for layer in layers:
             self.add(layer)
@@ -51,9 +51,19 @@ class Container(Module):
                 remedy="add every layer first",
             )
         if not isinstance(layer, Layer):
-            refuse(f"{self.title}.add of {layer!r}", "add a Layer: make one of a function with @symbolic", DtypeError)
-        self.layers.append(layer)
+            remedy = (
+                "give the layers one by one: *layers" if isinstance(layer, (list, tuple)) else "make an instance of it"
+            )
+            if not isinstance(layer, (list, tuple, type)):
+                remedy = "add a Layer: make one of a function with @symbolic"
+            refuse(f"{self.title}.add of {layer!r}", remedy, DtypeError)
+        self._layers.append(layer)
         return self
+
+    @property
+    def layers(self) -> tuple[AnyLayer, ...]:
+        """The layers, in order."""
+        return tuple(self._layers)
 
     def apply(self, input: AnyLayer) -> AnyLayer:
         set_once(self, "used", True)
@@ -121,19 +131,22 @@ class AddTable(Module):
         return reduce(np.add, entries_of(input, self))  # type: ignore[arg-type]  # layers stand for arrays
 
 
-def entries_of(input: AnyLayer, container: AnyLayer) -> list[AnyLayer]:
-    """The entries of a tuple of layers; DtypeError for what is no tuple."""
+def tuple_entries(input: AnyLayer) -> list[AnyLayer] | None:
+    """The entries of a tuple of layers; `None` for what is no tuple."""
     if isinstance(input, Tuple):
         return list(input.operands)
     tracing = here.trace
     spec = tracing.facts.spec(tracing.resolve(input)) if isinstance(tracing, Tracing) else None
-    if isinstance(spec, TupleSpec):
-        return [Item(input, index=k) for k in range(len(spec))]
-    raise DtypeError(
-        f"{container.title} takes a tuple, not {describe(spec) if spec is not None else input}",
-        where=_place(source()),
-        remedy="feed it several inputs, or the result of a ConcatTable",
-    )
+    return [Item(input, index=k) for k in range(len(spec))] if isinstance(spec, TupleSpec) else None
 
 
-__all__: list[Any] = ["AddTable", "ConcatTable", "Container", "ParallelTable", "Sequential", "entries_of", "run_child"]
+def entries_of(input: AnyLayer, container: AnyLayer) -> list[AnyLayer]:
+    """The entries of a tuple of layers; DtypeError for what is none."""
+    found = tuple_entries(input)
+    if found is None:
+        refuse(
+            f"{container.title} takes a tuple, not {short(input)}",
+            "feed it several inputs, or the result of a ConcatTable",
+            DtypeError,
+        )
+    return found

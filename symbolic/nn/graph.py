@@ -9,7 +9,7 @@ from symbolic.context import source
 from symbolic.errors import DtypeError, ShapeError, SymbolicError, Where, _place
 from symbolic.layer import AnyLayer, refuse
 from symbolic.leaves import set_once
-from symbolic.nn.containers import entries_of, run_child
+from symbolic.nn.containers import run_child, tuple_entries
 from symbolic.nn.layers import Module
 from symbolic.ops.passing import Tuple
 
@@ -77,7 +77,7 @@ class Graph(Module):
         _check(self.nodes, self.order)
 
     def build(self, input: AnyLayer) -> AnyLayer:
-        given = [input] if len(self.nodes) == 1 else entries_of(input, self)
+        given = [input] if len(self.nodes) == 1 else tuple_entries(input) or [input]
         if len(given) != len(self.nodes):
             raise ShapeError(
                 f"Graph has {len(self.nodes)} inputs, not {len(given)}",

@@ -1,4 +1,4 @@
-"""What do equations with matrices give back? Inverses and solutions, determinants, Cholesky's factor, least squares.
+"""What do equations with matrices give back? Inverses and solutions, determinants, Cholesky's factor.
 
 A Hermitian operand is taken for what it is: its delta is Hermitian too, whichever triangle NumPy reads.
 """

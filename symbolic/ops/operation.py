@@ -114,7 +114,9 @@ class Operation(Layer[Any, Any]):
             if not given and len(names) == 1:
                 given = [Identity()]
             if len(given) != len(names):
-                refuse(f"{type(self).__name__} takes {' and '.join(names)}, not {len(given)}", "give each once", DtypeError)
+                refuse(
+                    f"{type(self).__name__} takes {' and '.join(names)}, not {len(given)}", "give each once", DtypeError
+                )
             operands = tuple(given)
         for name in parameters:
             if name not in defaults:
