@@ -439,3 +439,25 @@ def test_a_tape_keeps_the_captured_array_that_it_was_made_with() -> None:
         table[:] = 100.0
         tape.backward(np.ones(2))
     assert np.array_equal(weight.delta, X * [1.0, 2.0])
+
+
+def test_a_body_that_was_swapped() -> None:
+    def f(x: Any) -> Any:
+        return x * 2.0
+
+    def g(x: Any) -> Any:
+        return x * 3.0
+
+    net = of_array(lambda x: f(x))
+    assert np.array_equal(net(X), X * 2.0)
+    f.__code__ = g.__code__
+    assert np.array_equal(net(X), X * 3.0)
+
+
+def test_functions_that_are_made_anew_at_the_same_address() -> None:
+    space: dict[str, Any] = {"np": np, "h": lambda x: x}
+    exec("def f(x):\n    return h(x)", space)
+    net = of_array(space["f"])
+    for k in range(40):
+        space["h"] = (lambda k: lambda x: x * float(k))(k)
+        assert np.array_equal(net(X), X * k)

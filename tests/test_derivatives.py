@@ -5,6 +5,7 @@
 
 import dataclasses
 import functools
+from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -221,3 +222,67 @@ def test_what_is_no_function_is_refused() -> None:
         grad(3)  # type: ignore[arg-type]  # what is tested
     with pytest.raises(SymbolicError, match=r"argument 0.*;"):
         grad(np.sum)()
+
+
+# --------------------------------------------------------------------------- what one rule hands to the next
+
+ROWS = np.arange(12.0).reshape(4, 3) / 5.0 - 1.0
+STRETCHED: list[Callable[[Any], Any]] = [
+    lambda b: ROWS + b,
+    lambda b: b - ROWS,
+    lambda b: np.broadcast_to(b, (4, 3)) * 1.5,
+    lambda b: np.where(ROWS > 0.0, b, ROWS),
+    lambda b: np.maximum(ROWS, b),
+    lambda b: (ROWS + b) + (ROWS * b),
+    lambda b: np.stack([b + 1.0, b * 2.0, b]),
+    lambda b: np.concatenate([ROWS + b, [b]]),
+]
+PIECES: list[Any] = [
+    (slice(None), 0),
+    0,
+    slice(1, 3),
+    [0, 0, 1],
+    (Ellipsis, -1),
+    (slice(None, None, -1), slice(None, 2)),
+    (slice(None), None, 1),
+    ([0, 2], [1, 1]),
+]
+
+
+@pytest.mark.parametrize("stretch", STRETCHED, ids=range(len(STRETCHED)))
+@pytest.mark.parametrize("piece", PIECES, ids=str)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_piece_of_what_was_stretched(stretch: Callable[[Any], Any], piece: Any, dtype: Any) -> None:
+    """A delta that fills one piece of an array comes back to the operand that the array was stretched from."""
+
+    def f(b: Any) -> Any:
+        y = stretch(b)
+        return np.sum(y[piece] ** 2) + y[0, 1] * y[1, 0]
+
+    b = np.array([0.3, -0.7, 1.1], dtype)
+    got = grad(f)(b)
+    step = np.eye(3) * 1e-6
+    want = [(f(b.astype(float) + h) - f(b.astype(float) - h)) / 2e-6 for h in step]
+    assert got.shape == (3,) and got.dtype == dtype
+    assert np.allclose(got, want, rtol=1e-4 if dtype is np.float32 else 1e-6, atol=1e-5)
+
+
+def test_pieces_of_several_arrays_meet_in_one() -> None:
+    assert np.array_equal(grad(lambda x: (x + 1.0)[0] + (x + 2.0)[1] + x[2])(np.zeros(3)), np.ones(3))
+    assert grad(lambda b: np.sum((ROWS + b)[:, 0]))(0.0) == 4.0
+
+
+def test_the_pullback_counts_its_deltas() -> None:
+    _, pullback = s.vjp(lambda x: (x * 2.0, x * 3.0), np.ones(2))
+    assert np.array_equal(pullback((np.ones(2), np.ones(2)))[0], [5.0, 5.0])
+    for wrong in ((np.ones(2),), np.ones(2), (np.ones(2),) * 3):
+        with pytest.raises(ShapeError, match="for 2 outputs"):
+            pullback(wrong)
+
+
+def test_a_position_that_is_none() -> None:
+    for argnums in ("c", 1.0, None, (0, "x")):
+        with pytest.raises(DtypeError, match="argnums"):
+            grad(np.sin, argnums)  # type: ignore[arg-type]  # what is tested
+    with pytest.raises(ShapeError, match="argument 3"):
+        grad(np.sin, 3)(1.0)

@@ -616,3 +616,80 @@ def test_an_input_of_another_type_is_refused_by_name() -> None:
 
 def test_lists_are_arrays() -> None:
     assert sum_network([0.0, 0.0]) == 2.0
+
+
+# --------------------------------------------------------------------------- copies
+
+
+class Holder:
+    """An instance with a symbolic method that has a weight."""
+
+    @symbolic
+    def net(self, x: Annotated[float, Symbolic]) -> float:
+        y: float = x * Weight(3.0, name="w")
+        return y
+
+
+def test_a_deep_copy_has_weights_of_its_own_that_start_where_these_are() -> None:
+    one = Holder()
+    one.net.train(1.0, optimizer=SGD(0.5))
+    shallow, deep = copy.copy(one), copy.deepcopy(one)
+    assert (one.net(1.0), shallow.net(1.0), deep.net(1.0)) == (2.5, 2.5, 2.5)
+    one.net.train(1.0, optimizer=SGD(0.5))
+    assert (one.net(1.0), shallow.net(1.0), deep.net(1.0)) == (2.0, 2.0, 2.5)
+
+
+def test_a_deep_copy_of_a_network() -> None:
+    net = s.Sequential(s.Linear(2, 8, seed=1), s.ReLU(), symbolic(lambda x: x * 2.0, np.ndarray), s.Sum())
+    x = np.array([1.0, 2.0])
+    before = net.predict(x)
+    twin = copy.deepcopy(net)
+    assert twin.predict(x) == before and list(twin.weights()) == list(net.weights())
+    net.train(x, optimizer=SGD(0.1))
+    assert twin.predict(x) == before != net.predict(x)
+    tree = Weight(2.0) * Identity()
+    again = copy.deepcopy(tree + tree)
+    assert again.equals(again) and len(again.weights()) == 1 and again.predict(1.0) == 4.0
+
+
+def test_what_would_lose_weights_is_refused() -> None:
+    import pickle
+
+    one = Holder()
+    assert pickle.loads(pickle.dumps(one)).net(1.0) == 3.0
+    one.net(1.0)
+    with pytest.raises(TypeError, match=r"weights.*;"):
+        pickle.dumps(one)
+
+
+def test_a_dictionary_of_traced_values_is_no_result() -> None:
+    def both(x: Any) -> Any:
+        return {"a": x, "b": 2.0 * x}
+
+    with pytest.raises(TypeError, match=r"returns a dict.*; return .*tuple"):
+        symbolic(both, float)(1.0)
+
+
+def test_a_hyperparameter_that_is_mutated() -> None:
+    scales = [2.0]
+
+    @symbolic
+    def scaled(x: Annotated[float, Symbolic], by: list[float]) -> float:
+        y: float = x * by[0]
+        return y
+
+    layer = scaled(by=scales)
+    assert layer(1.0) == 2.0
+    scales[0] = 5.0
+    assert layer(1.0) == 5.0
+
+
+def test_weights_of_a_function_over_another_layer() -> None:
+    @symbolic
+    def f(x: Annotated[float, Symbolic]) -> float:
+        y: float = x * Weight(3.0, name="w")
+        return y
+
+    net = f(Identity() + 1.0)
+    assert net.train(1.0, optimizer=SGD(0.1)) == 6.0
+    assert [w.value for w in net.weights().values()] == [2.8]

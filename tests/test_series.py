@@ -32,7 +32,7 @@ CASES: dict[str, tuple[Loss, tuple[Any, ...]]] = {
     "ediff1d": (lambda x, y: np.ediff1d(x, to_begin=y, to_end=[1.0, 2.0]), (weight((2, 3)), weight(2))),
     "gradient": (lambda x: np.gradient(x), (weight(5),)),
     "gradient_two": (lambda x: np.gradient(x), (weight(2),)),
-    "gradient_axes": (lambda x: np.stack(np.gradient(x, 0.5, 0.25)), (weight((3, 4)),)),
+    "gradient_axes": (lambda x: np.stack(list(np.gradient(x, 0.5, 0.25))), (weight((3, 4)),)),
     "gradient_step": (lambda x, h: np.gradient(x, h, axis=1), (weight((3, 4)), np.array(0.5))),
     "gradient_places": (lambda x, p: np.gradient(x, p, axis=0), (weight((5, 2)), PLACES)),
     "gradient_edges": (lambda x: np.gradient(x, 0.3, axis=1, edge_order=2), (weight((2, 4)),)),

@@ -373,3 +373,26 @@ def test_the_texts_say_what_to_do() -> None:
     with pytest.raises(TapeError) as caught:
         tape.close()
     assert re.fullmatch(r".*closed tape.*close.*, in .*test_tape\.py:\d+.*; use .*", str(caught.value))
+
+
+def test_a_failing_forward_gives_back_the_tape_that_it_took() -> None:
+    weight: Any = Weight(1.0)
+
+    def fail(value: Any) -> None:
+        raise RuntimeError("no")
+
+    outer = s.Identity().on_output(fail)
+    with SGD(0.1), (weight * 1.0).forward(Literal(0.0)) as tape:
+        with pytest.raises(RuntimeError):
+            outer.forward(tape)
+        tape.backward(1.0)
+    assert weight.value == 0.9
+
+
+def test_a_tape_whose_own_weights_cannot_move_ends_its_input_too() -> None:
+    inner, outer = Weight(1.0), Weight(1.0)
+    with pytest.raises(FloatingPointError), SGD(1e308), (inner * 1.0).forward(Literal(0.0)) as first:
+        second = (s.Identity() * outer * 1e10).forward(first)
+        second.backward(1.0)
+        second.close()
+    assert (inner.value, outer.value) == (1.0, 1.0)

@@ -4,6 +4,7 @@
 # mypy: disable-error-code="var-annotated"
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -260,3 +261,90 @@ def test_times_add_up_to_the_total() -> None:
     before = [tuple(row) for row in net.times()]
     net.train(X, optimizer=SGD(0.1))
     assert before == [tuple(row) for row in net.times()]  # outside, nothing is recorded
+
+
+# --------------------------------------------------------------------------- nothing is moved by what is not finite
+
+
+def test_timing_changes_nothing() -> None:
+    """The clock is no reason to commit a NaN, nor to leave 0 · ∞ alone."""
+    weight: Any = Weight(np.array([1.0, 4.0]))
+    net = s.Sum(s.Where(np.array([False, True]), s.Sqrt(weight - 1.0), weight)) + s.Sum(s.Log(s.Identity()))
+    plain: Any = Weight(np.array([1.0, 4.0]))
+    twin = s.Sum(s.Where(np.array([False, True]), s.Sqrt(plain - 1.0), plain)) + s.Sum(s.Log(s.Identity()))
+    with net.timing():
+        net.train(np.ones(2), optimizer=SGD(0.1))
+        with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="loss is nan"):
+            net.train(-np.ones(2), optimizer=SGD(0.1))
+    twin.train(np.ones(2), optimizer=SGD(0.1))
+    assert np.array_equal(weight.value, plain.value) and np.all(np.isfinite(weight.value))
+
+
+def test_an_update_that_overflows_moves_nothing() -> None:
+    weight: Any = Weight(np.array([1.0, 2.0]))
+    with pytest.raises(FloatingPointError, match="update"):
+        (weight * 1e10).train(0.0, optimizer=SGD(1e300))
+    assert np.array_equal(weight.value, [1.0, 2.0])
+    with pytest.raises(FloatingPointError, match="update"), SGD(0.1), (weight * 1.0).forward(s.Literal(0.0)) as tape:
+        tape.backward(np.array([np.nan, 1.0]))
+    assert np.array_equal(weight.value, [1.0, 2.0])
+
+
+def test_the_message_names_the_input_or_the_weight_that_is_not_finite() -> None:
+    net = s.Linear(2, 1, seed=0)
+    with pytest.raises(FloatingPointError, match="the input 0 has 1 of 4 entries not finite"):
+        net.train(np.array([[1.0, 2.0], [np.nan, 1.0]]), optimizer=SGD(0.1))
+
+
+def test_an_attribute_of_an_optimizer_of_ones_own_is_part_of_its_rule() -> None:
+    class Scaled(SGD):
+        def __init__(self, rate: float, k: float) -> None:
+            super().__init__(rate)
+            self.k = k
+
+        def rule(self, weight: Any, delta: Any, state: Any, rate: Any, count: Any) -> Any:
+            return weight - rate * self.k * delta, state
+
+    weight: Any = Weight(1.0)
+    net = weight * 1.0
+    net.train(0.0, optimizer=Scaled(0.1, 1.0))
+    assert weight.value == 0.9
+    net.train(0.0, optimizer=Scaled(0.1, 3.0))
+    assert np.isclose(weight.value, 0.6)
+
+
+def test_a_delta_of_another_shape_than_the_weight() -> None:
+    weight: Any = Weight(np.zeros(2))
+    with pytest.raises(s.ShapeError, match="delta of shape"):
+        weight.backward(np.ones((5, 2)))
+
+
+def test_steps_of_several_threads_all_count() -> None:
+    weight: Any = Weight(np.zeros(50))
+    net = s.Sum(weight)
+    step = net.trainer(SGD(1.0))
+
+    def work(_: int) -> None:
+        for _ in range(50):
+            step(0.0)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    assert np.array_equal(weight.value, np.full(50, -200.0))
+
+
+def test_a_prediction_is_never_torn_by_a_step() -> None:
+    weight: Any = Weight(np.zeros(20_000))
+    net, step = weight * 1.0, s.Sum(weight).trainer(SGD(1.0))
+    stop: list[int] = []
+
+    def read() -> bool:
+        found = [net.predict(0.0) for _ in range(150)]
+        stop.append(1)
+        return all(np.all(one == one[0]) for one in found)
+
+    with ThreadPoolExecutor(3) as pool:
+        readers = [pool.submit(read) for _ in range(2)]
+        while len(stop) < 2:
+            step(0.0)
+        assert all(one.result() for one in readers)

@@ -10,6 +10,7 @@ from symbolic.errors import ShapeError
 from symbolic.layer import refuse
 from symbolic.literal import as_layer
 from symbolic.ops.operation import implements, static
+from symbolic.ops.passing import Cast
 
 # --------------------------------------------------------------------------- polynomials
 
@@ -32,7 +33,8 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     count = places.shape[0] if N is None else int(static(N, "N of np.vander"))
     if count < 1:
         refuse(f"np.vander of {count} columns", "give N=1 or more", ShapeError)
-    columns = [np.ones_like(places) * 1]  # no narrower than a whole number
+    places = Cast(places, to=np.promote_types(places.dtype, int))
+    columns: list[Any] = [np.ones_like(places)]
     for _ in range(count - 1):
         columns.append(columns[-1] * places)
     return np.stack(columns if increasing else columns[::-1], axis=1)
@@ -70,9 +72,15 @@ def logspace(
 @implements(np.geomspace, operands="numbers", domain="positive", samples=({"num": 5}, {"num": 4, "endpoint": False}))
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, axis: int = 0) -> Any:
     """From the one to the other by equal factors; both of one sign."""
-    first, last = as_layer(start) * 1.0, as_layer(stop) * 1.0
+    first, last = _wide(start), _wide(stop)
     places = np.linspace(np.zeros_like(first - last), np.ones_like(first - last), num, endpoint, axis=axis)
     return np.expand_dims(first, axis) * np.power(np.expand_dims(last / first, axis), places)
+
+
+def _wide(x: Any) -> Any:
+    """In double precision at least."""
+    layer: Any = as_layer(x)
+    return Cast(layer, to=np.result_type(layer.dtype, np.float64))
 
 
 # --------------------------------------------------------------------------- covariances
@@ -81,9 +89,9 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, axis:
 @implements(np.cov, operands="observations", samples=({}, {"rowvar": False}, {"bias": True}, {"ddof": 0}))
 def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None) -> Any:
     """Of the rows (or the columns): the mean product of what is left when each mean is taken off."""
-    rows = _rows(as_layer(m), rowvar)
+    rows = _rows(_wide(m), rowvar)
     if y is not None:
-        rows = np.concatenate([rows, _rows(as_layer(y), rowvar)], axis=0)
+        rows = np.concatenate([rows, _rows(_wide(y), rowvar)], axis=0)
     less = int(static(ddof, "ddof of np.cov")) if ddof is not None else 0 if bias else 1
     count = rows.shape[1]
     if count <= less:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from symbolic.errors import ShapeError
+from symbolic.errors import DtypeError, ShapeError
 from symbolic.layer import FUNCTIONS, qualified, refuse, unsupported
 from symbolic.literal import as_layer
 from symbolic.ops.axes import entry, ints, plain
@@ -32,14 +32,18 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = np._NoValue, append:
     if operand.ndim == 0:
         refuse("np.diff of a 0-d array", "give an array of at least one axis", ShapeError)
     axis = normalize_axis(axis, operand.ndim)
-    ends = [_end(one, operand, axis) for one in (prepend, append)]
-    if ends != [None, None]:
-        whole = [one for one in (ends[0], operand, ends[1]) if one is not None]
-        operand = np.concatenate(whole, axis)
+    before, behind = (_end(one, operand, axis) for one in (prepend, append))
+    operand = _joined([before, operand, behind], axis)
     minus = np.not_equal if operand.dtype == bool else np.subtract
     for _ in range(n):
         operand = minus(operand[entry(slice(1, None), axis)], operand[entry(slice(None, -1), axis)])
     return operand
+
+
+def _joined(parts: list[Any], axis: int) -> Any:
+    """The parts that are there, as one array."""
+    whole = [one for one in parts if one is not None]
+    return np.concatenate(whole, axis) if len(whole) > 1 else whole[0]
 
 
 def _end(value: Any, operand: Any, axis: int) -> Any:
@@ -54,10 +58,16 @@ def _end(value: Any, operand: Any, axis: int) -> Any:
 
 @implements(np.ediff1d, samples=({}, {"to_end": 2.5, "to_begin": [1.5, 0.5]}))
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    flat = np.ravel(as_layer(ary))
-    parts = [None if one is None else np.ravel(as_layer(one)) for one in (to_begin, to_end)]
-    whole = [one for one in (parts[0], flat[1:] - flat[:-1], parts[1]) if one is not None]
-    return np.concatenate(whole) if len(whole) > 1 else whole[0]
+    flat: Any = np.ravel(as_layer(ary))
+    before, behind = (None if one is None else _as(np.ravel(as_layer(one)), flat.dtype) for one in (to_begin, to_end))
+    return _joined([before, flat[1:] - flat[:-1], behind], 0)
+
+
+def _as(values: Any, dtype: np.dtype[Any]) -> Any:
+    """The dtype is that of the array; no number may lose by that more than digits."""
+    if not np.can_cast(values.dtype, dtype, casting="same_kind"):
+        raise DtypeError(f"np.ediff1d of {dtype} with an end of {values.dtype}", remedy="give the ends in its dtype")
+    return Cast(values, to=dtype)
 
 
 # --------------------------------------------------------------------------- slopes
