@@ -1,4 +1,5 @@
-"""Which graph does a function's body write? It is run once, with layers in the place of arrays.
+"""Which graph does a function's body write? It is run with layers in the place of arrays; at the first trace twice,
+so that a body which differs from run to run is noticed.
 
 Each fact that the body asks of a traced value (a rank, a size, a dtype) becomes a guard: a later call for which every
 guard has the same answer reuses the trace. What is read from outside the body is watched (`captured`). Layers never

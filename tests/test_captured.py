@@ -458,6 +458,10 @@ def test_functions_that_are_made_anew_at_the_same_address() -> None:
     space: dict[str, Any] = {"np": np, "h": lambda x: x}
     exec("def f(x):\n    return h(x)", space)
     net = of_array(space["f"])
+
+    def times(k: int) -> Any:
+        return lambda x: x * float(k)
+
     for k in range(40):
-        space["h"] = (lambda k: lambda x: x * float(k))(k)
+        space["h"] = times(k)
         assert np.array_equal(net(X), X * k)
