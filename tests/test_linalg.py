@@ -432,6 +432,17 @@ def test_what_no_rule_handles_is_refused_by_name(f: Loss, words: str | None) -> 
         grad(f)(TALL)
 
 
+def test_what_a_matrix_of_no_rule_could_be() -> None:
+    """A product of many steps of known rules: the inverse of a Gram matrix, its logarithm, its roots."""
+
+    def f(x: Any) -> Any:
+        values, vectors = np.linalg.eigh(gram(x))
+        root = np.matmul(vectors * np.expand_dims(np.sqrt(values), -2), np.swapaxes(vectors, -1, -2))
+        return np.sum(np.linalg.solve(root, x)) + np.linalg.slogdet(root)[1] + np.linalg.norm(np.linalg.inv(root))
+
+    check(f, SQUARE)
+
+
 def test_ranks_have_no_gradient() -> None:
     assert np.array_equal(grad(lambda x: np.linalg.matrix_rank(x, tol=0.1) * 1.0)(TALL), np.zeros_like(TALL))
     assert grad(lambda x: np.linalg.matrix_rank(x) * x[0])(np.ones(3)).tolist() == [1.0, 0.0, 0.0]

@@ -31,12 +31,14 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     if places.ndim != 1:
         refuse(f"np.vander of an array of {places.ndim} axes", "give a vector", ShapeError)
     count = places.shape[0] if N is None else int(static(N, "N of np.vander"))
-    if count < 1:
-        refuse(f"np.vander of {count} columns", "give N=1 or more", ShapeError)
+    if count < 0:
+        refuse(f"np.vander with N={count}", "give how many columns: 0 or more", ShapeError)
     places = Cast(places, to=np.promote_types(places.dtype, int))
     columns: list[Any] = [np.ones_like(places)]
     for _ in range(count - 1):
         columns.append(columns[-1] * places)
+    if count == 0:
+        return np.expand_dims(places, 1)[:, :0]
     return np.stack(columns if increasing else columns[::-1], axis=1)
 
 
