@@ -41,7 +41,13 @@ from symbolic.nn.initializers import zeros as zeros
 from symbolic.nn.layers import Linear as Linear
 from symbolic.nn.layers import Module as Module
 from symbolic.nn.layers import ReLU as ReLU
+from symbolic.ops import decompositions as _decompositions  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import fourier as _fourier  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import linalg as _linalg  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import methods as _methods  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import polynomials as _polynomials  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import series as _series  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import singular as _singular  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import statistics as _statistics  # noqa: F401 - it binds NumPy functions
 from symbolic.ops.arithmetic import Abs as Abs
 from symbolic.ops.arithmetic import Cbrt as Cbrt

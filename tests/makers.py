@@ -190,7 +190,98 @@ def _divided(draw: Draw, domain: Any) -> Call:
     return Call((np.asarray(quotient * y if not draw.loose else quotient, dtype=np.asarray(y).dtype), y))
 
 
+def _stacked(draw: Draw, *shape: int) -> Shape:
+    options: list[Shape] = [shape, (2, *shape), (0, *shape)]
+    chosen: Shape = draw.pick(options)
+    return chosen
+
+
+def _well(draw: Draw, shape: Shape) -> Any:
+    """Matrices whose singular values are far from 0 and from each other."""
+    small = min(shape[-2:])
+    values = draw.array(shape, "unit") * 0.3
+    values[..., range(small), range(small)] += np.arange(1, small + 1)
+    return values
+
+
+def _invertible(draw: Draw, domain: Any) -> Call:
+    n = draw.pick([2, 1, 3])
+    return Call((_well(draw, _stacked(draw, n, n)),))
+
+
+def _full_rank(draw: Draw, domain: Any) -> Call:
+    """Real: the phases of complex vectors are LAPACK's choice."""
+    return Call((np.real(_well(draw, _stacked(draw, *draw.pick([(2, 2), (3, 2), (2, 3), (3, 3)])))),))
+
+
+def _hermitian(draw: Draw, domain: Any) -> Call:
+    n = draw.pick([2, 1, 3])
+    return Call((np.real(_well(draw, _stacked(draw, n, n))),), lambda x: (x + x.mT,))
+
+
+def _definite(draw: Draw, domain: Any) -> Call:
+    n = draw.pick([2, 1, 3])
+    x = _well(draw, _stacked(draw, n, n))
+    return Call((x,), lambda x: (x @ x.conj().mT,))
+
+
+def _equations(draw: Draw, domain: Any) -> Call:
+    n = draw.pick([2, 1, 3])
+    right: Shape = draw.pick([(n,), (n, 2), (2, n, 1), (1, n, 3)])
+    return Call((_well(draw, draw.pick([(n, n), (2, n, n)])), draw.array(right)))
+
+
+def _tensor_equations(draw: Draw, domain: Any) -> Call:
+    return Call((_well(draw, (6, 6)).reshape(2, 3, 3, 2), draw.array((2, 3))))
+
+
+def _tensor(draw: Draw, domain: Any) -> Call:
+    return Call((_well(draw, (6, 6)).reshape(2, 3, 3, 2),))
+
+
+def _grid(draw: Draw, domain: Any) -> Call:
+    return Call((draw.array(draw.pick([(3,), (4, 3), (3, 4, 5)])),))
+
+
+def _samples(draw: Draw, domain: Any) -> Call:
+    n = draw.pick([3, 2, 5])
+    places = np.sort(np.real(draw.apart((n,))))
+    x = draw.apart(draw.shape(0, 2))
+    return Call((x, places, draw.array((n,))))
+
+
+def _numbered(draw: Draw, domain: Any) -> Call:
+    n = draw.pick([3, 1, 5])
+    return Call((draw.array((n,), "integer"), np.real(draw.array((n,)))))
+
+
+def _polynomial(draw: Draw, domain: Any) -> Call:
+    return Call((draw.array(draw.pick([(3,), (1,), (0,)])), draw.array(draw.shape(0, 2))))
+
+
+def _fit(draw: Draw, domain: Any) -> Call:
+    return Call((np.sort(np.real(draw.apart((5,)))) / 4, np.real(draw.array(draw.pick([(5,), (5, 2)])))))
+
+
+def _observations(draw: Draw, domain: Any) -> Call:
+    return Call((draw.array(draw.pick([(3, 4), (2, 5), (4,)])),))
+
+
 BY_KIND: dict[str, Maker] = {
+    "invertible": _invertible,
+    "full_rank": _full_rank,
+    "hermitian": _hermitian,
+    "tensor_equations": _tensor_equations,
+    "tensor_of_equations": _tensor,
+    "grid": _grid,
+    "samples": _samples,
+    "numbered": _numbered,
+    "polynomial": _polynomial,
+    "fit": _fit,
+    "observations": _observations,
+    "vector": ranked(1, 1),
+    "overdetermined": _full_rank,
+    "distinct_eigenvalues": _invertible,
     "two": elementwise(2),
     "numbers": elementwise(2),
     "matrix": ranked(2),
@@ -211,6 +302,14 @@ BY_KIND: dict[str, Maker] = {
 """What `operands=` of a formula may say."""
 
 BY_FUNCTION: dict[Any, Maker] = {
+    np.linalg.inv: _invertible,
+    np.linalg.det: shaped(_squares),
+    np.linalg.solve: _equations,
+    np.linalg.cholesky: _definite,
+    np.unwrap: ranked(1),
+    np.diff: ranked(1),
+    np.lib.stride_tricks.sliding_window_view: ranked(1, 3),
+    np.fft.fftn: ranked(2, 3),
     np.matmul: shaped(_matrices),
     np.dot: shaped(_dotted),
     np.kron: shaped(lambda draw: [draw.shape(0, 3), draw.shape(0, 2)]),

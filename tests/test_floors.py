@@ -23,6 +23,7 @@ FLOORS: list[list[str]] = [
         "ops.families",
         "ops.axes",
         "ops.sliding",
+        "ops.matrices",
         "ops.*",
         "ops",
     ],

@@ -31,8 +31,8 @@ def in_jax(subject: Subject) -> dict[str, Any]:
     return {names.get(k, k): np.asarray(value) if isinstance(value, list) else value for k, value in values}
 
 
-NO_TWIN = {"np.divide.outer", "np.fix", "np.power.outer"}
+NO_TWIN = {"np.divide.outer", "np.fix", "np.lib.stride_tricks.sliding_window_view", "np.power.outer"}
 """Functions that JAX does not have: only central differences speak for these."""
 
-JAX_DIFFERS = {"np.piecewise()", "np.std(axis=())"}
+JAX_DIFFERS = {"np.gradient(edge_order=2,axis=(-1,))", "np.piecewise()", "np.std(axis=())"}
 """Subjects that JAX refuses (a traced condition), or where it has another convention (NaN for a deviation of 0)."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symbolic.errors import ShapeError
-from symbolic.layer import AnyLayer, refuse, unsupported
+from symbolic.layer import AnyLayer, refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import plain
 from symbolic.ops.deltas import conjugate
@@ -324,8 +324,10 @@ def multi_dot(arrays: Any) -> Any:
 @implements(np.linalg.matrix_power, operands="square", samples=({"n": 1}, {"n": 2}, {"n": 5}))
 def matrix_power(a: Any, n: int) -> Any:
     operand, power = as_layer(a), int(static(n, "n of np.linalg.matrix_power"))
-    if power < 1:
-        raise unsupported(f"np.linalg.matrix_power with n={power}", "use np.linalg.inv first, or np.eye for n=0")
+    if power < 0:
+        return matrix_power(np.linalg.inv(operand), -power)
+    if power == 0:
+        return np.zeros_like(operand) + np.eye(operand.shape[-1], dtype=operand.dtype)
     half = operand if power == 1 else matrix_power(operand, power // 2)
     whole = half if power == 1 else np.matmul(half, half)
     return np.matmul(whole, operand) if power % 2 and power > 1 else whole

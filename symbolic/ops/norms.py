@@ -6,7 +6,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from symbolic.layer import unsupported
+from symbolic.errors import ShapeError
+from symbolic.layer import refuse
 from symbolic.ops.deltas import cancelled
 from symbolic.ops.families import Reduction
 from symbolic.ops.operation import implements
@@ -61,7 +62,12 @@ def vector_norm(x: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) 
     return _vector(x, ord, axis, keepdims)
 
 
-@implements(np.linalg.matrix_norm, domain="nonzero", operands="matrix", samples=[{}, {"ord": 1}, {"ord": np.inf}])
+@implements(
+    np.linalg.matrix_norm,
+    domain="nonzero",
+    operands="matrix",
+    samples=[{}, {"ord": 1}, {"ord": np.inf}, {"ord": "nuc"}],
+)
 def matrix_norm(x: Any, keepdims: bool = False, ord: Any = "fro") -> Any:
     return _matrix(x, ord, (-2, -1), keepdims)
 
@@ -86,13 +92,22 @@ def _vector(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
 def _matrix(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     if ord in ("fro", "f"):
         return Norm(x, axis=axes, keepdims=keepdims)
+    if ord in ("nuc", 2, -2):
+        return _singular(x, ord, axes, keepdims)
     if ord not in (1, -1, np.inf, -np.inf):
-        _unknown(ord, "a matrix", "'fro', 1, -1, np.inf or -np.inf; the others are np.linalg.svd's singular values")
+        _unknown(ord, "a matrix", "'fro', 'nuc', 1, -1, 2, -2, np.inf or -np.inf")
     summed, best = axes if abs(ord) == 1 else axes[::-1]
     sums = np.sum(np.abs(x), summed, keepdims=True)
     out = np.max(sums, best, keepdims=True, initial=0) if ord > 0 else np.min(sums, best, keepdims=True)
     return out if keepdims else np.squeeze(out, axes)
 
 
+def _singular(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """From the singular values: their sum, the largest or the smallest."""
+    values = np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), compute_uv=False)
+    out = np.sum(np.abs(values), -1) if ord == "nuc" else (np.max if ord > 0 else np.min)(values, -1)
+    return np.expand_dims(out, axes) if keepdims else out
+
+
 def _unknown(ord: Any, of: str, known: str) -> NoReturn:
-    raise unsupported(f"np.linalg.norm with ord={ord!r} of {of}", f"use ord= {known}")
+    refuse(f"np.linalg.norm with ord={ord!r} of {of}", f"use ord= {known}", ShapeError)
