@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import builtins
 import dis
+import enum
 import functools
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,8 @@ _ATOMS = (int, float, complex, bool, str, bytes, type(None), type, types.Builtin
 _MOVING = {"numpy.random": ("Generator", "RandomState", "BitGenerator"), "random": ("Random",)}
 _LIBRARIES = {"numpy", "symbolic", "scipy", "builtins"} | sys.stdlib_module_names - {"__main__"}
 _KNOWN = ("numpy", "symbolic", "math", "builtins", "functools", "itertools", "operator", "typing", "collections")
-_DEEPEST = 12
+_DEEPEST = 64
+_LARGEST = 50_000  # marks in one fingerprint; beyond that a state counts as moving
 _NOTHING = object()
 
 MOVING = object()
@@ -109,19 +111,46 @@ def fingerprint(value: Any, names: frozenset[str] | None, depth: int = 0, path: 
         return kind, value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, np.generic):
         return kind, value.tobytes()
-    if value is ABSENT or isinstance(value, (Layer, types.ModuleType, types.CodeType, *_ATOMS)):
+    if isinstance(value, (type, types.ModuleType)) and not is_library(_home(value)):
+        if id(value) in path or depth > _DEEPEST:
+            return Same(value)
+        return _gathered(Same(value), _named(value, names or frozenset()), names, depth + 1, (*path, id(value)))
+    if value is ABSENT or isinstance(value, (Layer, types.ModuleType, types.CodeType, *_ATOMS, *_FIXED)):
         return Same(value)
     if is_moving(value):
         return MOVING
-    if id(value) in path or depth > _DEEPEST or _is_foreign(value):
+    if id(value) in path or depth > _DEEPEST:
         return Same(value)
-    head = (kind, Same(value) if isinstance(value, types.FunctionType) else None)
+    single = isinstance(value, (types.FunctionType, enum.Enum)) or (names is not None and not _is_container(value))
+    head = (kind, Same(value) if single else None)
     return _gathered(head, _contents(value, names), names, depth + 1, (*path, id(value)))
+
+
+_FIXED = (types.MemberDescriptorType, property, staticmethod, classmethod, types.MethodDescriptorType)
+
+
+def _home(value: Any) -> str:
+    return str(value.__name__ if isinstance(value, types.ModuleType) else value.__module__)
+
+
+def _named(value: Any, names: frozenset[str]) -> Iterator[Any]:
+    """What code with these names could read of a class or a module of the user's."""
+    spaces = [vars(one) for one in value.__mro__] if isinstance(value, type) else [vars(value)]
+    for name in sorted(names):
+        for space in spaces:
+            if name in space:
+                yield name
+                yield Same(space[name]) if isinstance(space[name], types.FunctionType) else space[name]
+                break
 
 
 def _is_foreign(value: Any) -> bool:
     """An object of a library, other than a container."""
     return not isinstance(value, _CONTAINERS) and is_library(type(value).__module__)
+
+
+def _is_container(value: Any) -> bool:
+    return isinstance(value, (*_CONTAINERS, Mapping, Sequence, Set))
 
 
 _CONTAINERS = (
@@ -133,8 +162,8 @@ _CONTAINERS = (
 def _gathered(head: Any, inside: Iterator[Any], names: frozenset[str] | None, depth: int, path: tuple[int, ...]) -> Any:
     marks: list[Any] = [head]
     for one in inside:
-        mark = fingerprint(one, names, depth, path)
-        if mark is MOVING:
+        mark = one if isinstance(one, Same) else fingerprint(one, names, depth, path)
+        if mark is MOVING or len(marks) > _LARGEST:
             return MOVING
         marks.append(mark)
     return tuple(marks)
@@ -159,10 +188,19 @@ def _contents(value: Any, names: frozenset[str] | None) -> Iterator[Any]:
         yield value.__code__
         yield value.__defaults__
         yield value.__kwdefaults__
+        yield value.__dict__
+        if names is None:  # an argument: what it has captured belongs to it
+            yield from [cell.cell_contents for cell in value.__closure__ or () if cell.cell_contents is not value]
+    elif isinstance(value, Mapping):
+        yield from (one for pair in value.items() for one in pair)
+    elif isinstance(value, (Sequence, Set)):
+        yield from value
     else:
-        for name, one in attributes(value, names):
+        for name, one in attributes(value, None if _is_foreign(value) else names):
             yield name
             yield one
+        if not _is_foreign(value):
+            yield type(value)
 
 
 def attributes(value: Any, names: frozenset[str] | None) -> Iterator[tuple[str, Any]]:
@@ -173,8 +211,7 @@ def attributes(value: Any, names: frozenset[str] | None) -> Iterator[tuple[str, 
         if name in held:
             yield name, held[name]
             continue
-        found = getattr(type(value), name, _NOTHING)
-        if isinstance(found, (types.MemberDescriptorType, *_ATOMS, np.ndarray, list, dict, tuple, np.generic)):
+        if isinstance(getattr(type(value), name, _NOTHING), types.MemberDescriptorType):
             yield name, getattr(value, name, None)
 
 
@@ -186,7 +223,18 @@ def watches(function: Any) -> list[Watch]:
     return _Search(function).watches()
 
 
-_NEVER = ("__init__", "__new__", "__repr__", "__str__", "__init_subclass__", "__class_getitem__")
+_ANYTHING = {"getattr", "vars", "__dict__", "attrgetter", "eval", "exec", "globals", "locals", "__getattribute__"}
+"""Names by which code can read what it does not name."""
+_CLOCKS = {
+    "secrets": None,
+    "time": {"time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time"},
+    "uuid": {"uuid1", "uuid4"},
+    "os": {"urandom", "getrandom"},
+    "datetime": {"now", "today", "utcnow"},
+    "random": {"SystemRandom"},
+}
+"""Functions of the standard library that give something else each time."""
+_NEVER = ("__repr__", "__str__", "__init_subclass__", "__class_getitem__")
 
 
 class _Search:
@@ -209,7 +257,7 @@ class _Search:
                 self.look_into(value, 0)
 
     def watches(self) -> list[Watch]:
-        names = frozenset(self.names)
+        names = None if self.names & _ANYTHING else frozenset(self.names)
         found = []
         for key, (what, fetch) in self.places.items():
             watch = Watch(what, fetch, names)
@@ -247,14 +295,23 @@ class _Search:
         elif isinstance(value, property):
             if value.fget is not None:
                 self.reach(what, value.fget, depth)
-        elif isinstance(value, (type, types.ModuleType, Layer, np.ndarray, np.generic, *_ATOMS)):
+        elif isinstance(value, (type, types.ModuleType)):
+            if not is_library(_home(value), self.home) and id(value) not in self.objects:
+                self.objects[id(value)] = value
+                self.look_into(value, depth)
+        elif isinstance(value, (Layer, np.ndarray, np.generic, *_ATOMS)):
             return
         elif id(value) not in self.objects and depth < _DEEPEST and not _is_foreign(value):
             self.objects[id(value)] = value
             self.look_into(value, depth)
 
     def look_into(self, value: Any, depth: int) -> None:
-        if isinstance(value, dict):
+        if isinstance(value, (type, types.ModuleType)):
+            inside = [one for one in _named(value, frozenset(self.names)) if not isinstance(one, str)]
+            inside = [one.value if isinstance(one, Same) else one for one in inside]
+            if isinstance(value, type):
+                self.methods_of(value)
+        elif isinstance(value, dict):
             inside = list(value.values())
         elif isinstance(value, (list, tuple, set, frozenset)):
             inside = list(value)
@@ -269,7 +326,12 @@ class _Search:
         if isinstance(owner, types.SimpleNamespace):
             return
         self.place(("self", id(owner)), "self", lambda: owner)
-        for kind in type(owner).__mro__:
+        self.methods_of(type(owner))
+
+    def methods_of(self, owner: type) -> None:
+        for kind in owner.__mro__:
+            if is_library(kind.__module__, self.home):
+                continue
             for name, found in vars(kind).items():
                 called = name in self.names or (name.startswith("__") and name not in _NEVER)
                 if called and isinstance(found, (types.FunctionType, property, staticmethod, classmethod)):
@@ -285,13 +347,30 @@ class _Search:
         for code in codes:
             self.names.update(code.co_names)
             self.names.update(one for one in code.co_consts if isinstance(one, str) and one.isidentifier())
-        for k, one in enumerate((*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())):
-            self.place((id(function), k), "a default", lambda one=one: one)  # type: ignore[misc]  # bound now
+        self.place((id(function), "itself"), function.__name__, lambda: function)
+        for one in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            self.reach("a default", one, 0)
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self.place(("cell", id(cell)), name, lambda cell=cell: cell.cell_contents, function)  # type: ignore[misc]
         space = function.__globals__
         for chain in sorted({chain for code in codes for chain in _global_chains(code)}):
             self.chain(chain, space, function)
+        for module in {name for code in codes for name in _imports(code)}:
+            self.imported(module)
+        if any(map(_draws, codes)):
+            self.clock("a generator without a seed")
+
+    def imported(self, name: str) -> None:
+        """A module that the body itself imports."""
+        module = sys.modules.get(name)
+        if name.partition(".")[0] in _CLOCKS or name == "numpy.random":
+            self.clock(name)
+        elif module is not None:
+            self.place(("module", name), name, lambda: sys.modules.get(name))
+
+    def clock(self, what: str) -> None:
+        """Something that is another at each call: no trace holds."""
+        self.place(("clock", what), what, lambda: iter(()))
 
     def chain(self, chain: tuple[str, ...], space: dict[str, Any], reader: Any) -> None:
         """Follow attributes through modules; from the first object on they are part of its fingerprint."""
@@ -300,15 +379,19 @@ class _Search:
         value: Any = space.get(chain[0], ABSENT)
         used = 1
         while used < len(chain) and isinstance(value, types.ModuleType):
+            package = value.__name__.partition(".")[0]
             if is_library(value.__name__, self.home):
-                self.foreign |= value.__name__.partition(".")[0] not in _KNOWN
-                if "random" not in (value.__name__[-6:], chain[used]):
+                self.foreign |= package not in _KNOWN
+                if package not in _CLOCKS and "random" not in (value.__name__[-6:], chain[used]):
                     return
             value = getattr(value, chain[used], ABSENT)
             used += 1
-        if isinstance(value, types.ModuleType):
+        if isinstance(value, types.ModuleType) and is_library(value.__name__, self.home):
             return
         path = chain[:used]
+        if is_clock(value, chain[used:]):
+            self.clock(".".join(chain))
+            return
 
         def fetch() -> Any:
             got: Any = space[path[0]]
@@ -317,6 +400,34 @@ class _Search:
             return got
 
         self.place((id(space), path), ".".join(path), fetch, reader)
+
+
+def is_clock(value: Any, rest: tuple[str, ...]) -> bool:
+    """Whether a function of the standard library, or a method that is called on one of its classes, is a clock."""
+    package = (getattr(value, "__module__", None) or "").partition(".")[0]
+    if package not in _CLOCKS:
+        return False
+    names = _CLOCKS[package]
+    return names is None or bool(names & {getattr(value, "__name__", ""), *rest})
+
+
+def _draws(code: types.CodeType) -> bool:
+    """Whether a random generator is made without a seed."""
+    named = False
+    for one in dis.get_instructions(code):
+        if one.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "LOAD_DEREF", "LOAD_FAST"):
+            named = one.argval in ("default_rng", "RandomState", "Random", "SystemRandom")
+        elif one.opname == "CALL" and named and one.arg == 0:
+            return True
+        elif one.opname not in ("PRECALL", "CACHE", "PUSH_NULL"):
+            named = False
+    return False
+
+
+def _imports(code: types.CodeType) -> Iterator[str]:
+    for one in dis.get_instructions(code):
+        if one.opname == "IMPORT_NAME":
+            yield str(one.argval)
 
 
 def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:

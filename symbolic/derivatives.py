@@ -22,7 +22,7 @@ from symbolic.leaves import Identity, Literal, set_once
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Mark, Tuple
-from symbolic.plan import build
+from symbolic.plan import build, own
 from symbolic.spec import Spec, describe, key_of, show, spec_of
 from symbolic.structure import Tree, count, flatten, unflatten
 from symbolic.trace import Tracing, as_output, constant_value, run_body, trace
@@ -84,10 +84,10 @@ class _Call:
         self.traced = [k for k, leaf in enumerate(leaves) if k in wanted or isinstance(leaf, _FLOATING)]
         self.asked = wanted
 
-    def key(self, names: frozenset[str]) -> Any:
+    def key(self) -> Any:
         traced = set(self.traced)
         marks = [
-            key_of(native(leaf)) if k in traced else ("static", fingerprint(leaf, names))
+            key_of(native(leaf)) if k in traced else ("static", fingerprint(leaf, None))
             for k, leaf in enumerate(self.leaves)
         ]
         return None if any(mark == ("static", MOVING) for mark in marks) else (self.tree, tuple(marks))
@@ -172,8 +172,7 @@ class _Derivative:
         return tuple([back[position % len(args)] for position in self.argnums])
 
     def _specialized(self, call: _Call) -> Specialization:
-        names = frozenset(getattr(getattr(self.f, "__code__", None), "co_names", ()))
-        key = call.key(names)
+        key = call.key()
         for found in self.table.get(key, ()) if key is not None else ():
             if found.tracing.fresh():
                 return found
@@ -203,6 +202,11 @@ class _Derivative:
 
     def _run(self, call: _Call, layers: Sequence[AnyLayer]) -> Any:
         args, kwargs = call.rebuilt(layers)
+        traced, tracing = set(call.traced), here.trace
+        assert isinstance(tracing, Tracing)
+        for k, leaf in enumerate(call.leaves):
+            if k not in traced and not isinstance(leaf, (str, int, type(None))):
+                tracing.reads(leaf)  # an object, a function: its code reads, too
         return run_body(None, self.f, args, kwargs)
 
     def _program(self, on: Specialization, call: _Call) -> Executable:
@@ -247,7 +251,7 @@ class _Derivative:
         values = [native(call.leaves[k]) for k in call.traced]
         slots = program.slots([*map(_kept, [*values, *on.values()]), *[None] * primal])
         program.run(slots, 0, program.split)
-        value = shaped(on.output, program.results(slots)[:primal] if primal else [])
+        value = shaped(on.output, [own(one) for one in program.results(slots)[:primal]])
 
         def pullback(delta: Any) -> tuple[Any, ...]:
             results = way_back(program, placed(on, program, slots, delta, f"the pullback of {self.title}"), primal)
@@ -390,7 +394,7 @@ def is_constant(node: AnyLayer) -> bool:
 def like_argument(argument: Any, delta: Any) -> Any:
     """A delta as the kind of value that its argument is: 0-d arrays stay arrays, Python numbers Python numbers."""
     if isinstance(argument, np.ndarray):
-        return np.asarray(delta)
+        return np.asarray(delta, dtype=argument.dtype if argument.dtype.kind in "fc" else None)
     if isinstance(argument, (float, complex)) and not isinstance(argument, np.generic):
         return type(argument)(delta)
     return delta

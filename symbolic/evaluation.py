@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symbolic.context import here
 from symbolic.errors import TapeError, warn
 from symbolic.execution import Timed, is_differentiable, placed, shaped, way_back
 from symbolic.leaves import Weight
@@ -27,6 +28,9 @@ class Evaluation(Tape[Any, Any]):
         self._open, self._shared = False, [1]
         value = native(tape.value)
         self._on = on = net.specialization(value)
+        if here.trace is not None:
+            for weight in on.weights:
+                here.trace.read(weight)
         self._net, self._made = net, made
         trainable = tape.is_trainable
         self._wanted = [k for k, leaf in enumerate(on.inputs) if trainable and is_differentiable(on.facts.spec(leaf))]

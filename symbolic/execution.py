@@ -26,6 +26,7 @@ from symbolic.spec import AnySpec, OpaqueSpec, TupleSpec
 from symbolic.trace import Tracing
 from symbolic.values import fitted
 
+_PROGRAMS = 16  # of one specialization: optimizers of other settings make programs of their own
 _WARM = 2  # runs by the interpreter before it is worth compiling
 
 
@@ -220,6 +221,8 @@ class Specialization:
 
     def cached(self, key: Any, make: Callable[[], Any]) -> Any:
         if key not in self.programs:
+            while len(self.programs) >= _PROGRAMS:
+                self.programs.pop(next(iter(self.programs)))
             self.programs[key] = make()
         return self.programs[key]
 

@@ -85,7 +85,8 @@ class SymbolicFunction(Layer[Any, Any]):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         values, hyper = self._bind(args, kwargs)
         if not values and hyper:
-            return SymbolicFunction(self.function, self.plan, {**self.bound, **hyper})
+            store = here.trace.store() if here.trace is not None else None  # the same weights at the next trace
+            return SymbolicFunction(self.function, self.plan, {**self.bound, **hyper}, store)
         inside_trace = here.trace is not None
         if inside_trace or any(isinstance(one, Layer) for one in values.values()):
             return self._compose(values, hyper)
@@ -265,8 +266,8 @@ class SymbolicFunction(Layer[Any, Any]):
     # ------------------------------------------------------------------ methods
     def __get__(self, instance: Any, owner: type) -> Any:
         """As a method: a layer of its own for each instance."""
-        if isinstance(self.function, (staticmethod, classmethod)):
-            instance = owner if isinstance(self.function, classmethod) else None
+        if isinstance(self.function, staticmethod):
+            return self
         if instance is None:
             return self
         held = getattr(instance, "__dict__", None)

@@ -26,7 +26,7 @@ class Inference:
 
     def _infer(self, root: AnyLayer) -> AnySpec:
         specs = self.specs
-        for node in _missing(root, specs):
+        for node in unseen(root, specs):
             if not isinstance(node, Operation):
                 specs[node] = node.infer() if hasattr(type(node), "value") else UNKNOWN
                 continue
@@ -47,8 +47,10 @@ class Inference:
         return getattr(spec, what)
 
 
-def _missing(root: AnyLayer, specs: Mapping[AnyLayer, AnySpec]) -> list[AnyLayer]:
-    """The nodes below the root without a spec, operands first."""
+def unseen(root: AnyLayer, specs: Mapping[AnyLayer, Any]) -> list[AnyLayer]:
+    """The nodes below the root that are not in the mapping, operands first; those that are in it are not entered."""
+    if root in specs:
+        return []
     if isinstance(root, Operation) and all(one in specs for one in root.operands):
         return [root]
     order: list[AnyLayer] = []

@@ -189,6 +189,8 @@ class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
 
     @property
     def value(self) -> Any:
+        if here.trace is not None:
+            here.trace.read(self)
         value = self.cell.snapshot()
         return value.view() if isinstance(value, np.ndarray) else value
 
@@ -209,6 +211,8 @@ class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
 
     @property
     def delta(self) -> Any:
+        if here.trace is not None:
+            here.trace.read(self)
         return self.cell.delta
 
     @property

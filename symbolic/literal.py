@@ -97,8 +97,8 @@ def delta_spec(spec: AnySpec) -> AnySpec | None:
         return TupleSpec(delta_spec(entry) or OpaqueSpec(NoDelta) for entry in spec)
     if isinstance(spec, OpaqueSpec) or spec.dtype is None:
         return None
-    if spec.dtype.kind in "fc":
-        return spec
+    if spec.dtype.kind in "fc":  # in the machine's byte order; whoever asked gets its own back
+        return spec if spec.dtype.isnative else spec._replace(dtype=spec.dtype.newbyteorder("="))
     if spec.python is int:
         return Spec((), np.dtype(float), float)
     if spec.shape == () and spec.python is None:

@@ -4,6 +4,9 @@ While a body is traced, the arrays that it finds in its closure and its globals 
 operation between one and a traced value takes it as a leaf that is read at every call. Any other use (arithmetic
 among plain arrays, an element, a method, a Boolean) reads its numbers while tracing: then the trace depends on
 them, and the watch of the array compares its contents, as it does for all else.
+
+Compiled code can read an array without a word. So the second run of the body is given views of other numbers: if the
+graph comes out another one, nothing is lent.
 """
 
 from __future__ import annotations
@@ -82,9 +85,10 @@ class Live(np.ndarray[Any, Any], Lent):
     _read: bool
 
     @staticmethod
-    def of(fetch: Callable[[], Any]) -> Live:
+    def of(fetch: Callable[[], Any], disguised: bool) -> Live:
+        """A view of what `fetch` gives; disguised it has other numbers, which no use that is noticed ever sees."""
         base = fetch()
-        self: Live = np.ndarray.view(base, Live)
+        self: Live = np.ndarray.view(_others(base) if disguised else base, Live)
         vars(self).update(_fetch=fetch, _leaf=None, _base=base, _read=False)
         return self
 
@@ -124,6 +128,13 @@ class Live(np.ndarray[Any, Any], Lent):
         if name not in _TOLD:
             return getattr(object.__getattribute__(self, "read")(), name)
         return object.__getattribute__(self, name)
+
+
+def _others(base: Any) -> Any:
+    """An array of the same kind with other numbers."""
+    with np.errstate(all="ignore"):
+        other = ~base if base.dtype.kind == "b" else np.nan_to_num(base) * 3 + 1
+    return other.astype(base.dtype)
 
 
 def _reads(name: str) -> Callable[..., Any]:
@@ -174,17 +185,17 @@ def _layers(value: Any) -> Iterable[AnyLayer]:
 class Loan:
     """A body over live views of the arrays that it alone captures, and the watches that remain afterwards."""
 
-    def __init__(self, function: Any, watches: Sequence[Watch]) -> None:
-        self.watches = watches
+    def __init__(self, function: Any, watches: Sequence[Watch], lends: bool = True, disguised: bool = False) -> None:
+        self.watches, self.disguised = watches, disguised
         self.lent: dict[int, tuple[Live, Watch]] = {}
-        self.function = self._over(function) if watches else function
+        self.function = self._over(function) if watches and lends else function
 
     def _over(self, function: Any) -> Any:
         if isinstance(function, types.MethodType):
             inner = self._over(function.__func__)
             return function if inner is function.__func__ else types.MethodType(inner, function.__self__)
         unseen = any(one.foreign or one.names is None or one.names & _UNSEEN for one in self.watches[:1])
-        if type(function) is not types.FunctionType or unseen:
+        if type(function) is not types.FunctionType or unseen or any(map(_compares, codes_of(function.__code__))):
             return function
         cells, space = self._cells(function), self._space(function)
         if not self.lent:
@@ -225,7 +236,7 @@ class Loan:
             if watch.key == key and watch.readers == 1:
                 value = watch.value()
                 if type(value) is np.ndarray and value.dtype.kind in "fiubc":
-                    live = Live.of(watch.fetch)
+                    live = Live.of(watch.fetch, self.disguised)
                     self.lent[id(watch)] = (live, watch)
                     return live
         return None
@@ -237,6 +248,16 @@ class Loan:
             live = self.lent.get(id(watch), (None, None))[0]
             kept.append(watch if live is None or live._read else LiveWatch(watch))
         return kept
+
+
+def _compares(code: types.CodeType) -> bool:
+    """Whether the code asks if two things are the same object, one of which might be lent: not `is None`."""
+    before = None
+    for one in dis.get_instructions(code):
+        if one.opname == "IS_OP" and not (before is not None and before.opname == "LOAD_CONST"):
+            return True
+        before = one
+    return False
 
 
 def _stores(code: types.CodeType) -> bool:

@@ -20,6 +20,7 @@ from symbolic.leaves import Identity, Literal, Projection, Weight, set_once
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Item, Tuple
+from symbolic.plan import own
 from symbolic.spec import AnySpec, TupleSpec, key_of, spec_of
 from symbolic.tape import Tape
 from symbolic.trace import Tracing, constant_value, trace
@@ -148,7 +149,7 @@ class Observe(Operation):
         return specs[0]
 
     def evaluate(self, *values: Any) -> Any:
-        self.callback(read_only(values[0]))
+        self.callback(read_only(own(values[0])))  # a buffer may be written again
         return values[0]
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
@@ -236,6 +237,9 @@ class _Runtime:
     def predict(self, layer: AnyLayer, inputs: tuple[Any, ...]) -> Any:
         net, value = network(layer), gathered(layer, inputs)
         found = net.specialization(value)
+        if here.trace is not None:  # within a body, as numbers
+            for weight in found.weights:
+                here.trace.read(weight)
         results = net.execute(found.forward(), [*entries(value), *found.snapshots()])
         return finished(layer, shaped(found.output, results))
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from symbolic.context import inside
 from symbolic.differentiate import expand
-from symbolic.errors import fail
+from symbolic.errors import TraceError, _place, fail
 from symbolic.inference import Inference
-from symbolic.layer import AnyLayer
+from symbolic.layer import AnyLayer, short
 from symbolic.leaves import Literal
 from symbolic.ops.deltas import Chain
 from symbolic.ops.operation import Kernel, Operation, topological
@@ -58,7 +58,11 @@ class Program:
             elif isinstance(node, Literal):
                 self.constants.append((slots[node], node.value))
             else:
-                raise AssertionError(f"{node} is neither an operation, a constant nor one of the leaves")
+                raise TraceError(
+                    f"a traced value of another call is used: {short(node)}",
+                    where=_place(node._origin),
+                    remedy="return what the next call needs and pass it in; keep no traced value on self or outside",
+                )
         self.size = len(slots)
         self.outputs = tuple([slots[root] for root in roots])
         self.aliases = _aliases(self)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symbolic.context import inside
-from symbolic.inference import Inference
+from symbolic.inference import Inference, unseen
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
 from symbolic.ops.deltas import Chain
@@ -75,9 +75,8 @@ class _Simplifier:
                 small = node.simplify(self.facts.operands(node))
         if small is None:
             return None
-        for one in topological([small]):
-            if one not in self.done:
-                self.done[one] = self.smaller(one)
+        for one in unseen(small, self.done):
+            self.done[one] = self.smaller(one)
         return self.done[small]
 
     def folded(self, node: Operation) -> AnyLayer | None:
@@ -100,9 +99,9 @@ class _Simplifier:
 
 def _unit(node: Operation, facts: Inference) -> AnyLayer | None:
     """1 · factor is the factor, where neither the shape nor the dtype changes."""
-    if not isinstance(node, Chain):
+    if not isinstance(node, Chain) and np.multiply not in node.functions:
         return None
-    delta, factor = node.operands
+    delta, factor = node.operands if isinstance(node, Chain) else node.operands[::-1]
     if isinstance(delta, Literal) and np.ndim(delta.value) == 0 and delta.value == 1:
         return factor if facts.spec(factor) == facts.spec(node) else None
     return None

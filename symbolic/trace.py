@@ -9,6 +9,7 @@ the views of it.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
@@ -16,7 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from symbolic.captured import Same, Watch, watches
+from symbolic.captured import MOVING, Same, Watch, watches
 from symbolic.context import here, inside, source, user_frame
 from symbolic.errors import ShapeError, _place, buried
 from symbolic.inference import Inference
@@ -86,6 +87,7 @@ class Tracing:
         self.guards: dict[tuple[AnyLayer, str, int], Any] = {}
         self.checks: list[Callable[[Inference], None]] = []
         self.watches: list[Any] = []
+        self.lends, self.disguised = True, False
         self.loans: dict[Any, Loan] = {}
         self.hyperparameters: list[Watch] = []
         self.entered: dict[Any, int] = {}
@@ -147,8 +149,12 @@ class Tracing:
         """What a body is lent of the arrays that it captures; once for each body, however often it is run."""
         key = (Same(getattr(function, "__func__", function)), Same(getattr(function, "__self__", None)))
         if key not in self.loans:
-            self.loans[key] = Loan(function, watches(function))
+            self.loans[key] = Loan(function, watches(function), self.lends, self.disguised)
         return self.loans[key]
+
+    def reads(self, value: Any) -> None:
+        """What the code of an argument (a function, an object with methods) reads from outside."""
+        self.hyperparameters += watches(value)
 
     def watch(self) -> None:
         """Note what was read from outside, each place once."""
@@ -158,6 +164,10 @@ class Tracing:
     def fresh(self) -> bool:
         """Whether all that the body read from outside is still as it was."""
         return not self.moving and all(watch.holds() for watch in self.watches)
+
+    def read(self, weight: Any) -> None:
+        """A body took a weight's numbers: when it has moved, the body is traced anew."""
+        self.hyperparameters.append(Watch("a weight", lambda: (weight.cell.value, weight.cell.delta), None))
 
     def numbered(self, title: str) -> str:
         """The name of a layer that is entered: the second `dense` on a path is `dense_2`."""
@@ -188,15 +198,18 @@ class Tracing:
         while at in self.assigned:
             at = self.assigned[at]
         for view in reversed(views):
+            self._certain(view)
             at = view.rebuilt((at, *view.operands[1:]))
         return at
 
     def _is_view(self, node: AnyLayer) -> bool:
         """Whether a node shares its base's memory in NumPy; a scalar never does."""
-        if not isinstance(node, Operation) or not node.operands or not node.is_view(self.facts.operands(node)):
+        if not isinstance(node, Operation) or not node.operands or not node.shares:
             return False
         spec = self.facts.spec(node)
-        return not isinstance(spec, Spec) or spec.shape != ()
+        if isinstance(spec, Spec) and spec.shape == ():
+            return False
+        return node.is_view(self.facts.operands(node)) is not False
 
     def assign(self, target: AnyLayer, index: Any, value: Any) -> None:
         """`target[index] = value`, NumPy's way."""
@@ -238,8 +251,17 @@ class Tracing:
             last = self.assigned[last]
         self.assigned[last] = Mark.make((value,))
 
+    def _certain(self, view: Operation) -> None:
+        """Refuse where NumPy's answer depends on how the array lies in memory."""
+        if view.is_view(self.facts.operands(view)) is None:
+            refuse(
+                f"assignment where {type(view).__name__} may be a view or a copy, as the array lies in memory",
+                "make it certain: np.copy(x) before the assignment, or assign to the array itself",
+            )
+
     def _store_through(self, view: Operation, value: AnyLayer) -> None:
         """Write a view's new entries into its base; the view is then read from there."""
+        self._certain(view)
         base = view.operands[0]
         written = view.written_back(self.resolve(base), value, self.facts.spec(base), self.facts.spec(view))
         if written is None:
@@ -254,6 +276,10 @@ class Tracing:
         """The weight of this call site: a new one at the first trace, the same one ever after."""
         owner = self.owners[-1] if self.owners else None
         return make() if owner is None else owner.weight(make, value)
+
+    def store(self) -> Any:
+        """The weights of a layer that the body makes at this call site."""
+        return self.owners[-1].layer() if self.owners else None
 
     def generator(self) -> Any:
         owner = self.owners[-1] if self.owners else None
@@ -295,6 +321,13 @@ class Owner:
             )
         return found
 
+    def layer(self) -> Store:
+        """The store of a layer that is made at this call site: the same one at every trace."""
+        site = self._site("layer")
+        if site not in self.store.layers:
+            self.store.layers[site] = Store(self.store.seed + len(self.store.layers) + 1)
+        return self.store.layers[site]
+
     def generator(self) -> Any:
         """The layer's own generator for this call site: tracing again draws the same numbers."""
         site = self._site("draw")
@@ -317,6 +350,7 @@ class Store:
         self.seed = seed
         self.weights: dict[Any, Weight[Any, Any]] = {}
         self.draws: dict[Any, int] = {}
+        self.layers: dict[Any, Store] = {}
 
 
 def run_body(store: Store | None, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -345,16 +379,31 @@ def run_body(store: Store | None, function: Callable[..., Any], args: Sequence[A
 
 def trace(apply: Callable[[], Any], leaves: Sequence[AnyLayer], facts: Inference, twice: bool = True) -> Tracing:
     """Run `apply` as a trace over the leaves; a body is run twice, and if the graphs differ it is a moving one."""
-    first = _run(apply, leaves, facts)
+    first = _run(apply, leaves, facts, lends=twice)
     if not twice or not first.bodies:
         return first
-    second = _run(apply, leaves, facts)
-    second.moving = difference(first.output, second.output)
+    lent = any(loan.lent for loan in first.loans.values())
+    second = first
+    with contextlib.suppress(*((Exception,) if lent else ())):  # other numbers may fail where these do not
+        second = _run(apply, leaves, facts, disguised=lent)
+        second.moving = difference(first.output, second.output)
+    if lent and (second is first or second.moving):  # its numbers were read unseen, perhaps: again with nothing lent
+        first, second = (_run(apply, leaves, facts, lends=False) for _ in range(2))
+        second.moving = difference(first.output, second.output)
+    unseen = [one.what for one in second.watches if getattr(one, "seen", None) is MOVING]
+    second.moving = second.moving or (f"{unseen[0]}, which changes unseen" if unseen else "")
     return second
 
 
-def _run(apply: Callable[[], Any], leaves: Sequence[AnyLayer], facts: Inference) -> Tracing:
+def _run(
+    apply: Callable[[], Any],
+    leaves: Sequence[AnyLayer],
+    facts: Inference,
+    lends: bool = True,
+    disguised: bool = False,
+) -> Tracing:
     tracing = Tracing(leaves, facts)
+    tracing.lends, tracing.disguised = lends, disguised
     with inside(trace=tracing, facts=tracing, origin=None, path="", floating=np.geterr()):
         tracing.output = as_output(apply())
         tracing.watch()

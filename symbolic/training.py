@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from symbolic.context import here, inside
-from symbolic.errors import NonFiniteError, SymbolicError, Where, _place, warn
+from symbolic.errors import DtypeError, NonFiniteError, SymbolicError, Where, _place, warn
 from symbolic.execution import Executable, Specialization, Timed, entirely_finite, finite, shaped
-from symbolic.layer import AnyLayer
+from symbolic.layer import AnyLayer, refuse
 from symbolic.leaves import Weight, like
 from symbolic.plan import build
 from symbolic.spec import spec_of
@@ -132,6 +132,8 @@ class Trainer:
     """`step(*inputs)` is one step of training; `step.run(n, *inputs)` makes n of them and gives the last value."""
 
     def __init__(self, net: Any, optimizer: Any) -> None:
+        if optimizer is not None and (isinstance(optimizer, type) or not hasattr(optimizer, "formula")):
+            refuse(f"{optimizer!r} as an optimizer", "give an instance of one: SGD(0.1), Adam(0.001)", DtypeError)
         self.net, self.optimizer = net, optimizer
 
     def __call__(self, *inputs: Any) -> Any:

@@ -400,7 +400,7 @@ READ_LIVE = [
 ]
 
 
-@pytest.mark.parametrize("function", READ_NATIVELY + READ_LIVE, ids=str)
+@pytest.mark.parametrize("function", READ_NATIVELY + READ_LIVE, ids=range(len(READ_NATIVELY + READ_LIVE)))
 def test_the_contents_of_a_captured_array_are_never_stale(function: Any) -> None:
     net = of_array(function)
     try:
@@ -412,7 +412,7 @@ def test_the_contents_of_a_captured_array_are_never_stale(function: Any) -> None
         ROW[:] = [1.0, 2.0]
 
 
-@pytest.mark.parametrize("function", READ_LIVE, ids=str)
+@pytest.mark.parametrize("function", READ_LIVE, ids=range(len(READ_LIVE)))
 def test_an_array_that_only_meets_traced_values_is_an_input(function: Any) -> None:
     net = of_array(function)
     for k in range(4):

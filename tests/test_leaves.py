@@ -140,7 +140,7 @@ def test_an_int_weight_is_rounded_after_each_step() -> None:
         np.array([object()]),
         Literal(1.0),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_what_has_no_delta_is_no_weight(value: Any) -> None:
     with pytest.raises(DtypeError, match=r"Weight\(\).*;.*start"):

@@ -38,7 +38,7 @@ class Einsum(Operation):
         """NumPy gives a view where it can: a diagonal, a transposition of one operand."""
         return len(self.operands) == 1
 
-    def is_view(self, specs: Sequence[AnySpec]) -> bool:
+    def is_view(self, specs: Sequence[AnySpec]) -> bool | None:
         return len(specs) == 1 and "".join(sorted(set(self.subscripts.split("->")[0]))) == "".join(
             sorted(self.subscripts.split("->")[1])
         )
@@ -66,7 +66,7 @@ class Einsum(Operation):
         return Spec(tuple([sizes[letter] for letter in result]), dtype)
 
     def evaluate(self, *values: Any) -> Any:
-        return np.einsum(self.subscripts, *values)
+        return np.einsum(self.subscripts, *_promoted(values))
 
     def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
         """With the order of the products chosen beforehand, where there are products and no stretched axes."""
@@ -82,7 +82,7 @@ class Einsum(Operation):
         stand_ins: list[Any] = [np.broadcast_to(np.empty(()), shape or ()) for shape in shapes]  # type: ignore[arg-type]  # known
         path = np.einsum_path(self.subscripts, *stand_ins, optimize="greedy")[0]
         subscripts = self.subscripts
-        return (lambda *values: np.einsum(subscripts, *values, optimize=path)), False
+        return (lambda *values: np.einsum(subscripts, *_promoted(values), optimize=path)), False
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         terms, result = self.terms([operand.ndim for operand in operands])
@@ -93,6 +93,15 @@ class Einsum(Operation):
             ]
             deltas.append(_delta(terms[k], operand, [(result, delta), *others]))
         return tuple(deltas)
+
+
+def _promoted(values: Sequence[Any]) -> list[Any]:
+    """Flags beside numbers as numbers: NumPy's way with pairs would first join them by "or"."""
+    kinds = [np.asarray(one).dtype for one in values]
+    if all(kind.kind != "b" for kind in kinds) or all(kind.kind == "b" for kind in kinds):
+        return list(values)
+    dtype = np.result_type(*kinds)
+    return [np.asarray(one, dtype) if kind.kind == "b" else one for one, kind in zip(values, kinds, strict=True)]
 
 
 def _delta(term: str, operand: Any, factors: list[tuple[str, Any]]) -> Any:

@@ -178,7 +178,7 @@ class GetItem(Operation):
     def shares(self) -> bool:  # type: ignore[override]  # it depends on the index
         return not any(_is_array(self.operands[one.operand]) for one in self.index if isinstance(one, At))
 
-    def is_view(self, specs: Sequence[AnySpec]) -> bool:
+    def is_view(self, specs: Sequence[AnySpec]) -> bool | None:
         """Basic indexing: an index array, or a mask, makes a copy."""
         places = [array(specs[one.operand]) for one in self.index if isinstance(one, At)]
         return not any(spec.shape != () or spec.dtype == np.dtype(bool) for spec in places)

@@ -62,12 +62,12 @@ def astype(
 ) -> Any:
     if casting != "unsafe" or order != "K":
         refuse(f".astype(order={order!r}, casting={casting!r}) of a traced layer", "leave order= and casting= out")
-    return Cast(layer, to=np.dtype(dtype))
+    return layer if not copy and layer.dtype == np.dtype(dtype) else Cast(layer, to=np.dtype(dtype))
 
 
 @implements(np.astype, samples=({"dtype": np.float32},))
 def astype_function(x: Any, dtype: Any, copy: bool = True) -> Any:
-    return Cast(x, to=np.dtype(dtype))
+    return x if not copy and x.dtype == np.dtype(dtype) else Cast(x, to=np.dtype(dtype))
 
 
 _REFUSED = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +26,12 @@ from symbolic.spec import (
 )
 
 
+def in_order(operand: AnyLayer, spec: AnySpec) -> bool | None:
+    """True where the entries certainly lie in C order: a vector, or a number, that is no view itself."""
+    plain_vector = isinstance(spec, Spec) and spec.shape is not None and len(spec.shape) <= 1
+    return True if plain_vector and not (isinstance(operand, Operation) and operand.shares) else None
+
+
 class Reshape(Movement, numpy=np.reshape):
     """The same entries, in C order, in another shape; one size may be -1.
 
@@ -37,6 +44,9 @@ class Reshape(Movement, numpy=np.reshape):
     __slots__ = ()
     defaults: ClassVar[Any] = {"newshape": (-1,)}  # not `shape`, which is what the layer itself has
     samples = ({"newshape": (-1,)}, {"newshape": -1}, {"newshape": (1, -1)}, {"newshape": (-1, 1)})
+
+    def is_view(self, specs: Sequence[AnySpec]) -> bool | None:
+        return in_order(self.operands[0], specs[0])
 
     def moved(self, shape: Shape) -> Shape | None:
         wanted = (self.newshape,) if isinstance(self.newshape, int) else self.newshape
@@ -73,6 +83,9 @@ class Ravel(Movement):
 
     __slots__ = ()
     functions = (np.ravel,)
+
+    def is_view(self, specs: Sequence[AnySpec]) -> bool | None:
+        return in_order(self.operands[0], specs[0])
 
     def moved(self, shape: Shape) -> Shape | None:
         return (product(shape),)

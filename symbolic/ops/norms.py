@@ -73,6 +73,7 @@ def matrix_norm(x: Any, keepdims: bool = False, ord: Any = "fro") -> Any:
 
 
 def _vector(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
+    x = np.multiply(x, 1.0)  # integers count as floats, before anything can overflow
     if isinstance(ord, str):
         _unknown(ord, "a vector", "a number, np.inf or -np.inf")
     if ord == 2:
@@ -81,7 +82,7 @@ def _vector(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
     if abs(ord) == np.inf:
         return np.max(size, axis, keepdims=keepdims, initial=0) if ord > 0 else np.min(size, axis, keepdims=keepdims)
     if ord == 0:
-        return np.sum(np.multiply(np.not_equal(x, 0), 1.0), axis, keepdims=keepdims)
+        return np.sum(np.multiply(np.not_equal(x, 0), np.ones_like(np.abs(x))), axis, keepdims=keepdims)
     if ord == 1:
         return np.sum(size, axis, keepdims=keepdims)
     total = np.sum(size**ord, axis, keepdims=keepdims)

@@ -170,8 +170,11 @@ class Operation(Layer[Any, Any]):
         """A smaller layer with the same value, now that the operands' specs are known."""
         return None
 
-    def is_view(self, specs: Sequence[AnySpec]) -> bool:
-        """Whether NumPy's result shares memory with the first operand, so that assigning to one changes the other."""
+    def is_view(self, specs: Sequence[AnySpec]) -> bool | None:
+        """Whether NumPy's result shares memory with the first operand, so that assigning to one changes the other.
+
+        `None` where it depends on how the operand lies in memory.
+        """
         return self.shares
 
     def written_back(self, base: AnyLayer, value: AnyLayer, base_spec: AnySpec, spec: AnySpec) -> AnyLayer | None:

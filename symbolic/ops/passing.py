@@ -42,7 +42,7 @@ class Mark(Operation):
     def infer(self, *specs: AnySpec) -> AnySpec:
         return specs[0]
 
-    def is_view(self, specs: Sequence[AnySpec]) -> bool:
+    def is_view(self, specs: Sequence[AnySpec]) -> bool | None:
         return False  # a variable of its own: what is assigned to it stays here
 
     def evaluate(self, *values: Any) -> Any:

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from symbolic.errors import DtypeError
 from symbolic.layer import Layer
-from symbolic.ops.deltas import ReshapeLike
+from symbolic.ops.deltas import ReshapeLike, is_complex
 from symbolic.ops.families import Reduction
 from symbolic.ops.operation import method
 from symbolic.spec import Spec
@@ -52,6 +53,7 @@ def logsumexp(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     >>> round(float(logsumexp(np.array([1000.0, 1000.0]))), 6)
     1000.693147
     """
+    a = np.multiply(a, 1.0)  # integers count as floats
     shift = _shift(a, axis)
     total = np.sum(np.exp(a - shift), axis=axis, keepdims=keepdims)
     none = np.equal(total, 0)
@@ -67,6 +69,7 @@ def softmax(x: Any, axis: Any = -1) -> Any:
     >>> softmax(np.array([1000.0, 1000.0]))
     array([0.5, 0.5])
     """
+    x = np.multiply(x, 1.0)
     powers = np.exp(x - _shift(x, axis))
     return powers / np.sum(powers, axis=axis, keepdims=True)
 
@@ -79,10 +82,13 @@ def log_softmax(x: Any, axis: Any = -1) -> Any:
     >>> log_softmax(np.array([0.0, -1000.0]))
     array([    0., -1000.])
     """
+    x = np.multiply(x, 1.0)
     shifted = x - _shift(x, axis)
     return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
 
 
 @method("reduce", np.logaddexp)
 def reduce_logaddexp(a: Any, axis: Any = 0, keepdims: bool = False) -> Any:
+    if is_complex(a):
+        raise DtypeError("np.logaddexp.reduce of complex numbers", remedy="use logsumexp, which has them")
     return logsumexp(a, axis=None if np.ndim(a) == 0 else axis, keepdims=keepdims)
