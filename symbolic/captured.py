@@ -10,30 +10,32 @@ from __future__ import annotations
 
 import builtins
 import dis
-import enum
 import functools
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from symbolic.fingerprint import (
+    ABSENT,
+    ATOMS,
+    DEEPEST,
+    MOVING,
+    NOTHING,
+    Same,
+    attributes,
+    fingerprint,
+    home_of,
+    is_foreign,
+    is_library,
+    is_moving,
+    named,
+)
 from symbolic.layer import Layer
-from symbolic.spec import STATIC
 
-_ATOMS = (int, float, complex, bool, str, bytes, type(None), type, types.BuiltinFunctionType, np.ufunc, np.dtype)
-_MOVING = {"numpy.random": ("Generator", "RandomState", "BitGenerator"), "random": ("Random",)}
-_LIBRARIES = {"numpy", "symbolic", "scipy", "builtins"} | sys.stdlib_module_names - {"__main__"}
 _KNOWN = ("numpy", "symbolic", "math", "builtins", "functools", "itertools", "operator", "typing", "collections")
-_DEEPEST = 64
-_LARGEST = 50_000  # marks in one fingerprint; beyond that a state counts as moving
-_NOTHING = object()
-
-MOVING = object()
-"""The fingerprint of state that changes unseen."""
-ABSENT = object()
-"""What is found under a name that is not bound."""
 
 
 class Watch:
@@ -47,7 +49,7 @@ class Watch:
         self.readers = 0  # functions that name it
         self.foreign = False  # the code also calls other libraries than NumPy
         value = self.value()
-        self.atomic = value if isinstance(value, _ATOMS) else _NOTHING
+        self.atomic = value if isinstance(value, ATOMS) else NOTHING
         self.seen = fingerprint(value, names)
 
     def value(self) -> Any:
@@ -58,161 +60,9 @@ class Watch:
 
     def holds(self) -> bool:
         value = self.value()
-        if self.atomic is not _NOTHING and value is self.atomic:
+        if self.atomic is not NOTHING and value is self.atomic:
             return True
         return self.seen is not MOVING and bool(fingerprint(value, self.names) == self.seen)
-
-
-class Same:
-    """The mark of one object, which it keeps alive: another object at its address is not the same."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and self.value is other.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-
-def is_library(module: str | None, home: str = "") -> bool:
-    """Whether a module is installed, rather than the user's own: its objects count as they are, its code is not read.
-
-    The package of the traced function itself is never a library.
-    """
-    package = (module or "").partition(".")[0]
-    if package in _LIBRARIES:
-        return True
-    file = getattr(sys.modules.get(package), "__file__", None) or ""
-    return package != home and ("site-packages" in file or "dist-packages" in file)
-
-
-def is_moving(value: Any) -> bool:
-    """Whether using a value changes it unseen: a random generator, an iterator. No module is loaded to find out."""
-    for module, names in _MOVING.items():
-        if module in sys.modules and isinstance(value, tuple(getattr(sys.modules[module], name) for name in names)):
-            return True
-    return hasattr(type(value), "__next__") and not isinstance(value, type)
-
-
-def fingerprint(value: Any, names: frozenset[str] | None, depth: int = 0, path: tuple[int, ...] = ()) -> Any:
-    """A key that changes whenever what a function could read of `value` does; without `names` all of it counts."""
-    kind = type(value)
-    if kind in (int, str, bytes, bool, type(None)):
-        return kind, value
-    if kind in (float, complex):
-        return kind, repr(value)
-    if isinstance(value, np.ndarray):
-        if value.dtype.hasobject:
-            return kind, value.shape, tuple([fingerprint(one, names, depth + 1, path) for one in value.ravel()])
-        return kind, value.dtype.str, value.shape, value.tobytes()
-    if isinstance(value, np.generic):
-        return kind, value.tobytes()
-    if isinstance(value, (type, types.ModuleType)) and not is_library(_home(value)):
-        if id(value) in path or depth > _DEEPEST:
-            return Same(value)
-        return _gathered(Same(value), _named(value, names or frozenset()), names, depth + 1, (*path, id(value)))
-    if value is ABSENT or isinstance(value, (Layer, types.ModuleType, types.CodeType, *_ATOMS, *_FIXED)):
-        return Same(value)
-    if is_moving(value):
-        return MOVING
-    if id(value) in path or depth > _DEEPEST:
-        return Same(value)
-    single = isinstance(value, (types.FunctionType, enum.Enum)) or (names is not None and not _is_container(value))
-    head = (kind, Same(value) if single else None)
-    return _gathered(head, _contents(value, names), names, depth + 1, (*path, id(value)))
-
-
-_FIXED = (types.MemberDescriptorType, property, staticmethod, classmethod, types.MethodDescriptorType)
-
-
-def _home(value: Any) -> str:
-    return str(value.__name__ if isinstance(value, types.ModuleType) else value.__module__)
-
-
-def _named(value: Any, names: frozenset[str]) -> Iterator[Any]:
-    """What code with these names could read of a class or a module of the user's."""
-    spaces = [vars(one) for one in value.__mro__] if isinstance(value, type) else [vars(value)]
-    for name in sorted(names):
-        for space in spaces:
-            if name in space:
-                yield name
-                yield Same(space[name]) if isinstance(space[name], types.FunctionType) else space[name]
-                break
-
-
-def _is_foreign(value: Any) -> bool:
-    """An object of a library, other than a container."""
-    return not isinstance(value, _CONTAINERS) and is_library(type(value).__module__)
-
-
-def _is_container(value: Any) -> bool:
-    return isinstance(value, (*_CONTAINERS, Mapping, Sequence, Set))
-
-
-_CONTAINERS = (
-    *(dict, list, tuple, set, frozenset),
-    *(types.MethodType, types.FunctionType, types.SimpleNamespace, functools.partial),
-)
-
-
-def _gathered(head: Any, inside: Iterator[Any], names: frozenset[str] | None, depth: int, path: tuple[int, ...]) -> Any:
-    marks: list[Any] = [head]
-    for one in inside:
-        mark = one if isinstance(one, Same) else fingerprint(one, names, depth, path)
-        if mark is MOVING or len(marks) > _LARGEST:
-            return MOVING
-        marks.append(mark)
-    return tuple(marks)
-
-
-def _contents(value: Any, names: frozenset[str] | None) -> Iterator[Any]:
-    """What stands inside a container or an object, as far as code with these names can see."""
-    if isinstance(value, dict):
-        for key, one in value.items():
-            yield key
-            yield one
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        yield from sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value
-    elif isinstance(value, types.MethodType):
-        yield value.__self__
-        yield value.__func__
-    elif isinstance(value, functools.partial):
-        yield value.func
-        yield value.args
-        yield value.keywords
-    elif isinstance(value, types.FunctionType):
-        yield value.__code__
-        yield value.__defaults__
-        yield value.__kwdefaults__
-        yield value.__dict__
-        if names is None:  # an argument: what it has captured belongs to it
-            yield from [cell.cell_contents for cell in value.__closure__ or () if cell.cell_contents is not value]
-    elif isinstance(value, Mapping):
-        yield from (one for pair in value.items() for one in pair)
-    elif isinstance(value, (Sequence, Set)):
-        yield from value
-    else:
-        for name, one in attributes(value, None if _is_foreign(value) else names):
-            yield name
-            yield one
-        if not _is_foreign(value):
-            yield type(value)
-
-
-def attributes(value: Any, names: frozenset[str] | None) -> Iterator[tuple[str, Any]]:
-    """The data of an object that code with these names could read, its own and its class's."""
-    held = getattr(value, "__dict__", {})
-    slots = [name for one in type(value).__mro__ for name in getattr(one, "__slots__", ())]
-    for name in sorted({*held, *slots} if names is None else names):
-        if name in held:
-            yield name, held[name]
-            continue
-        if isinstance(getattr(type(value), name, _NOTHING), types.MemberDescriptorType):
-            yield name, getattr(value, name, None)
 
 
 # --------------------------------------------------------------------------- finding the places
@@ -296,18 +146,18 @@ class _Search:
             if value.fget is not None:
                 self.reach(what, value.fget, depth)
         elif isinstance(value, (type, types.ModuleType)):
-            if not is_library(_home(value), self.home) and id(value) not in self.objects:
+            if not is_library(home_of(value), self.home) and id(value) not in self.objects:
                 self.objects[id(value)] = value
                 self.look_into(value, depth)
-        elif isinstance(value, (Layer, np.ndarray, np.generic, *_ATOMS)):
+        elif isinstance(value, (Layer, np.ndarray, np.generic, *ATOMS)):
             return
-        elif id(value) not in self.objects and depth < _DEEPEST and not _is_foreign(value):
+        elif id(value) not in self.objects and depth < DEEPEST and not is_foreign(value):
             self.objects[id(value)] = value
             self.look_into(value, depth)
 
     def look_into(self, value: Any, depth: int) -> None:
         if isinstance(value, (type, types.ModuleType)):
-            inside = [one for one in _named(value, frozenset(self.names)) if not isinstance(one, str)]
+            inside = [one for one in named(value, frozenset(self.names)) if not isinstance(one, str)]
             inside = [one.value if isinstance(one, Same) else one for one in inside]
             if isinstance(value, type):
                 self.methods_of(value)
@@ -453,6 +303,3 @@ def _global_chains(code: types.CodeType) -> Iterator[tuple[str, ...]]:
             chain = ()
     if chain:
         yield chain
-
-
-STATIC[0] = lambda value: fingerprint(value, None)

@@ -7,26 +7,27 @@ name, a flag) is compared at each call. Within another trace nothing runs: the g
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from symbolic.captured import MOVING, fingerprint
-from symbolic.context import here, inside, source
+from symbolic.context import here, inside
 from symbolic.differentiate import gradients, ones_like
-from symbolic.errors import DtypeError, ShapeError, _place, warn
-from symbolic.execution import Executable, Specialization, flat, joined, placed, shaped, way_back
+from symbolic.differentiated import Differentiated, check_position, no_gradient, positions, scalar
+from symbolic.errors import DtypeError, warn
+from symbolic.execution import Executable, Specialization, flat, placed, shaped, way_back
+from symbolic.fingerprint import MOVING, fingerprint
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer
-from symbolic.leaves import Identity, Literal, set_once
+from symbolic.leaves import Identity, Literal
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Mark, Tuple
 from symbolic.plan import build, own
-from symbolic.spec import Spec, describe, key_of, show, spec_of
+from symbolic.spec import describe, key_of, spec_of
 from symbolic.structure import Tree, count, flatten, unflatten
 from symbolic.trace import Tracing, as_output, constant_value, run_body, trace
-from symbolic.values import finished, gathered, native
+from symbolic.values import native
 
 _TRACES = 64
 _FLOATING = (float, complex, np.floating, np.complexfloating, np.ndarray)
@@ -273,118 +274,8 @@ class _Derivative:
         return value, pullback
 
 
-class Differentiated(Layer[Any, Any]):
-    """The gradient of a layer: a layer again."""
-
-    __slots__ = ("argnums", "layer", "single", "value")
-    layer: AnyLayer
-    argnums: tuple[int, ...]
-    single: bool
-    value: bool
-
-    def __init__(self, layer: AnyLayer, argnums: int | Sequence[int], value: bool) -> None:
-        set_once(self, "layer", layer)
-        set_once(self, "argnums", positions(argnums)[1])
-        set_once(self, "single", positions(argnums)[0])
-        set_once(self, "value", value)
-
-    def apply(self, input: AnyLayer) -> AnyLayer:
-        entries_ = input.operands if isinstance(input, Tuple) else (input,)
-        marks: list[AnyLayer] = [Mark.make((one,)) for one in entries_]
-        output = self.layer.apply(joined(marks))
-        self._check(output, marks)
-        for k in self.argnums:
-            check_position(k, len(marks), self.layer.title)
-        wanted = [marks[k] for k in self.argnums]
-        found = gradients(output, ones_like(output), wanted)
-        gradient = found[0] if self.single else Tuple.make(tuple(found))
-        return Tuple.make((output, gradient)) if self.value else gradient
-
-    @staticmethod
-    def finish(self: Differentiated, value: Any) -> Any:
-        return (finished(self.layer, value[0]), value[1]) if self.value else value
-
-    @staticmethod
-    def accept(self: Differentiated, inputs: tuple[Any, ...]) -> Any:
-        return gathered(self.layer, inputs)
-
-    def _check(self, output: AnyLayer, marks: Sequence[AnyLayer]) -> None:
-        if not isinstance(here.trace, Tracing):
-            return
-        facts = here.trace.facts
-        scalar(facts.spec(output), self.layer.title)
-        for k in self.argnums:
-            if delta_spec(facts.spec(marks[k])) is None:
-                no_gradient(self.layer.title, k, describe(facts.spec(marks[k])))
-
-    @property
-    def title(self) -> str:
-        return f"grad({self.layer.title})"
-
-    def parts(self) -> Sequence[str | AnyLayer]:
-        more = (
-            f", {self.argnums[0] if self.single else self.argnums}" if self.argnums != (0,) or not self.single else ""
-        )
-        return ("value_and_grad(" if self.value else "grad(", self.layer, f"{more})")
-
-    def children(self) -> Sequence[tuple[str, AnyLayer]]:
-        return (("", self.layer),)
-
-
-def positions(argnums: Any) -> tuple[bool, tuple[int, ...]]:
-    """Whether one position was given, and the positions."""
-    single = isinstance(argnums, (int, np.integer))
-    given = (argnums,) if single else tuple(argnums) if isinstance(argnums, (tuple, list, range)) else (argnums,)
-    if not all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in given):
-        raise DtypeError(
-            f"argnums={argnums!r}",
-            where=_place(source()),
-            remedy="give the position of an argument, or a tuple of them",
-        )
-    return single, tuple([int(one) for one in given])
-
-
-def check_position(position: int, count: int, title: str) -> None:
-    if not -count <= position < count:
-        raise ShapeError(
-            f"grad of {title} by argument {position}, but there are {count} by position",
-            where=_place(source()),
-            remedy="pass the argument by position, or change argnums",
-        )
-
-
-def no_gradient(title: str, position: int, seen: str) -> NoReturn:
-    raise DtypeError(
-        f"grad of {title} by argument {position}, a value of type {seen}, which has no gradient (NoDelta)",
-        where=_place(source()),
-        remedy="pass a float: x.astype(float)",
-    )
-
-
 def _kept(value: Any) -> Any:
     return np.array(value) if isinstance(value, np.ndarray) else value
-
-
-def scalar(spec: Any, title: str) -> None:
-    """Refuse a value that is not one real number."""
-    if not isinstance(spec, Spec):
-        raise ShapeError(
-            f"grad of {title}, which returns {describe(spec)}",
-            where=_place(source()),
-            remedy="return one scalar (the loss), or use vjp, which takes a delta for each output",
-        )
-    if spec.shape not in ((), None):
-        raise ShapeError(
-            f"grad of {title}, which returns an array of shape {show(spec.shape)}",
-            where=_place(source()),
-            remedy="return a scalar (np.sum of it), or use vjp with a delta of the output's shape",
-        )
-    if spec.dtype is not None and spec.dtype.kind == "c":
-        raise DtypeError(
-            f"grad of {title}, which returns a complex number",
-            where=_place(source()),
-            remedy="return a real scalar: np.abs, np.real or np.imag of it",
-        )
 
 
 def is_constant(node: AnyLayer) -> bool:

@@ -23,7 +23,8 @@ from symbolic.nn.initializers import fresh_seed
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Tuple
 from symbolic.signature import Signature, signature_of
-from symbolic.trace import Store, Tracing, as_output, run_body, trace
+from symbolic.sites import Store
+from symbolic.trace import Tracing, as_output, run_body, trace
 from symbolic.values import is_static, native
 
 

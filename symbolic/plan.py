@@ -13,8 +13,9 @@ from symbolic.errors import TraceError, _place, fail
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, short
 from symbolic.leaves import Literal
+from symbolic.ops.binding import Kernel
 from symbolic.ops.deltas import Chain
-from symbolic.ops.operation import Kernel, Operation, topological
+from symbolic.ops.operation import Operation, topological
 from symbolic.simplify import simplify
 from symbolic.spec import AnySpec, Spec, describe, spec_of
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from symbolic.context import source
 from symbolic.errors import DtypeError, _place
 from symbolic.hints import Hint, Symbolic, is_symbolic, read, signature_hints
-from symbolic.ops.operation import signature
+from symbolic.ops.binding import signature
 
 
 class Signature:

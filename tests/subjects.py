@@ -12,7 +12,8 @@ from strategies import Call, Draw
 
 from symbolic import Symbolic, symbolic
 from symbolic.layer import FUNCTIONS, UFUNC_METHODS, qualified
-from symbolic.ops.operation import FORMULAS, Operation, signature
+from symbolic.ops.binding import FORMULAS, signature
+from symbolic.ops.operation import Operation
 
 REFUSED = {
     "apply_along_axis",

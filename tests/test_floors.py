@@ -17,6 +17,7 @@ FLOORS: list[list[str]] = [
     ["errors", "spec", "dims", "structure", "installation"],  # 0: knows no layer
     ["context", "tape", "layer", "leaves", "literal", "printing"],  # 1: the nouns, in the order in which they read
     [  # 2: the vocabulary
+        "ops.binding",
         "ops.operation",
         "ops.deltas",
         "ops.passing",
@@ -27,7 +28,18 @@ FLOORS: list[list[str]] = [
         "ops.*",
         "ops",
     ],
-    ["captured", "live", "hints", "inference", "differentiate", "simplify", "plan", "trace"],  # 3: readings of a graph
+    [
+        "fingerprint",
+        "captured",
+        "live",
+        "sites",
+        "hints",
+        "inference",
+        "differentiate",
+        "simplify",
+        "plan",
+        "trace",
+    ],  # 3: readings of a graph
     ["backends.*", "backends"],  # 4: machines
     [
         "values",
@@ -35,6 +47,7 @@ FLOORS: list[list[str]] = [
         "training",
         "evaluation",
         "network",
+        "differentiated",
         "derivatives",
         "signature",
         "function",

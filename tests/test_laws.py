@@ -27,7 +27,7 @@ from symbolic.context import inside
 from symbolic.execution import flat
 from symbolic.inference import Inference
 from symbolic.layer import FUNCTIONS, AnyLayer
-from symbolic.ops.operation import FORMULAS, signature
+from symbolic.ops.binding import FORMULAS, signature
 from symbolic.spec import Spec, spec_of
 from symbolic.trace import trace
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
+from symbolic.ops.binding import Kernel
 from symbolic.ops.deltas import cancelled, chain, is_complex
 from symbolic.ops.families import Binary, Unary
-from symbolic.ops.operation import Kernel, array
+from symbolic.ops.operation import array
 from symbolic.spec import AnySpec, Spec, dtype_by_trial
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from symbolic.errors import ShapeError
+from symbolic.layer import AnyLayer
 from symbolic.ops.families import Movement
-from symbolic.ops.operation import array, static
+from symbolic.ops.operation import Operation, array, static
 from symbolic.spec import AnySpec, AxisShapeError, Shape, Spec, show
 
 NO_MEMORY = np.empty((), np.dtype([]))
@@ -55,3 +56,9 @@ class Rearranged(Movement):
             kind = AxisShapeError if isinstance(error, np.exceptions.AxisError) else ShapeError
             seen = f"{type(self).__name__} of an array of shape {show(shape)}: {error}"
             raise kind(seen, remedy="name axes that the array has") from error
+
+
+def in_order(operand: AnyLayer, spec: AnySpec) -> bool | None:
+    """True where the entries certainly lie in C order: a vector, or a number, that is no view itself."""
+    plain_vector = isinstance(spec, Spec) and spec.shape is not None and len(spec.shape) <= 1
+    return True if plain_vector and not (isinstance(operand, Operation) and operand.shares) else None

@@ -11,9 +11,10 @@ import numpy as np
 from symbolic.errors import ShapeError
 from symbolic.layer import FUNCTIONS
 from symbolic.literal import as_layer
+from symbolic.ops.binding import Kernel, implements
 from symbolic.ops.deltas import SumLike
 from symbolic.ops.families import Elementwise
-from symbolic.ops.operation import Kernel, Operation, array, implements
+from symbolic.ops.operation import Operation, array
 from symbolic.ops.passing import Item
 from symbolic.spec import AnySpec, Spec, TupleSpec, broadcast, result_dtype
 

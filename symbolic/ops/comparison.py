@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from symbolic.ops.binding import implements, method
 from symbolic.ops.families import Predicate, Reduction, Step
-from symbolic.ops.operation import implements, method
 
 
 class Equal(Predicate, numpy=np.equal, symbol="=="):

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from symbolic.ops.binding import implements
 from symbolic.ops.deltas import is_complex
 from symbolic.ops.families import Unary
-from symbolic.ops.operation import Operation, array, implements
+from symbolic.ops.operation import Operation, array
 from symbolic.spec import AnySpec, Spec, dtype_by_trial
 
 

@@ -10,9 +10,10 @@ from symbolic.errors import ShapeError
 from symbolic.layer import refuse, unsupported
 from symbolic.literal import as_layer
 from symbolic.ops.axes import Rearranged, ints, plain
+from symbolic.ops.binding import implements
 from symbolic.ops.deltas import Like
 from symbolic.ops.families import Movement
-from symbolic.ops.operation import Operation, array, implements
+from symbolic.ops.operation import Operation, array
 from symbolic.spec import AnySpec, Shape, Spec
 
 

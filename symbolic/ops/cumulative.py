@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from symbolic.ops.binding import implements, method
 from symbolic.ops.deltas import ReshapeLike, conjugate
 from symbolic.ops.families import Reduction
-from symbolic.ops.operation import Operation, array, implements, method
+from symbolic.ops.operation import Operation, array
 from symbolic.ops.passing import Cast
 from symbolic.spec import (
     AnySpec,

@@ -13,6 +13,7 @@ import numpy as np
 from symbolic.errors import ShapeError
 from symbolic.layer import qualified, refuse, unsupported
 from symbolic.literal import as_layer
+from symbolic.ops.binding import implements
 from symbolic.ops.deltas import conjugate
 from symbolic.ops.matrices import (
     Factors,
@@ -28,7 +29,7 @@ from symbolic.ops.matrices import (
     smaller,
     total,
 )
-from symbolic.ops.operation import implements, static
+from symbolic.ops.operation import static
 from symbolic.spec import AnySpec, Dim, Shape, Spec
 
 # --------------------------------------------------------------------------- Hermitian matrices

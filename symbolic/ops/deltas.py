@@ -14,7 +14,8 @@ from symbolic.context import here
 from symbolic.layer import AnyLayer, Layer
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
-from symbolic.ops.operation import PYTHON_OPERATORS, Kernel, Operation, array
+from symbolic.ops.binding import Kernel
+from symbolic.ops.operation import PYTHON_OPERATORS, Operation, array
 from symbolic.spec import AnySpec, Spec, broadcast, normalize_axes, product, spec_of, ufunc_dtype
 
 

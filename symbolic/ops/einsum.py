@@ -12,8 +12,9 @@ from symbolic.errors import ShapeError
 from symbolic.layer import Layer, refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import plain
+from symbolic.ops.binding import Kernel, implements
 from symbolic.ops.deltas import conjugate
-from symbolic.ops.operation import Kernel, Operation, array, implements
+from symbolic.ops.operation import Operation, array
 from symbolic.spec import AnySpec, Dim, Shape, Spec, result_dtype, show
 
 LETTERS = ascii_uppercase + ascii_lowercase  # in the order of their codes, so that sorting keeps the order of labels

@@ -10,8 +10,9 @@ import numpy as np
 
 from symbolic.layer import AnyLayer
 from symbolic.literal import as_layer
+from symbolic.ops.binding import Kernel
 from symbolic.ops.deltas import BroadcastLike, chain
-from symbolic.ops.operation import PYTHON_OPERATORS, Kernel, Operation, array
+from symbolic.ops.operation import PYTHON_OPERATORS, Operation, array
 from symbolic.spec import (
     AnySpec,
     Spec,

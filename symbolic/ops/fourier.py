@@ -15,8 +15,9 @@ from symbolic.errors import DtypeError, ShapeError
 from symbolic.layer import Layer, qualified, refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import entry, ints, plain
+from symbolic.ops.binding import implements
 from symbolic.ops.families import Movement
-from symbolic.ops.operation import Operation, implements, static
+from symbolic.ops.operation import Operation, static
 from symbolic.spec import AnySpec, Dim, Shape, Spec, normalize_axis, show
 
 _OTHER_WAY: dict[Any, Any] = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}

@@ -11,7 +11,8 @@ from symbolic.errors import ShapeError
 from symbolic.layer import Layer, refuse, unsupported
 from symbolic.literal import as_layer
 from symbolic.ops.axes import entry, ints, plain
-from symbolic.ops.operation import Operation, array, implements
+from symbolic.ops.binding import implements
+from symbolic.ops.operation import Operation, array
 from symbolic.spec import AnySpec, Shape, Spec, broadcast, normalize_axis, show
 
 

@@ -17,7 +17,8 @@ from symbolic.layer import GETITEM, AnyLayer, plainly
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.axes import NO_MEMORY, plain
-from symbolic.ops.operation import Kernel, Operation, array
+from symbolic.ops.binding import Kernel
+from symbolic.ops.operation import Operation, array
 from symbolic.spec import AnySpec, Dim, Shape, Spec, result_dtype, show
 
 

@@ -11,8 +11,9 @@ from symbolic.errors import ShapeError
 from symbolic.layer import Layer, refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import entry, ints, plain
+from symbolic.ops.binding import Kernel, implements
 from symbolic.ops.deltas import SizeOf
-from symbolic.ops.operation import Kernel, Operation, array, implements, static
+from symbolic.ops.operation import Operation, array, static
 from symbolic.spec import AnySpec, Dim, Shape, Spec, normalize_axis, result_dtype, show
 
 

@@ -13,6 +13,7 @@ from symbolic.errors import ShapeError
 from symbolic.layer import qualified, refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import ints, plain
+from symbolic.ops.binding import implements
 from symbolic.ops.deltas import chain, is_complex
 from symbolic.ops.matrices import (
     Factors,
@@ -27,7 +28,7 @@ from symbolic.ops.matrices import (
     named,
     total,
 )
-from symbolic.ops.operation import Operation, implements, static
+from symbolic.ops.operation import Operation, static
 from symbolic.spec import AnySpec, Dim, Shape, Spec, broadcast, result_dtype, show
 
 

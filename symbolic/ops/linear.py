@@ -12,8 +12,9 @@ from symbolic.errors import ShapeError
 from symbolic.layer import AnyLayer, refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import plain
+from symbolic.ops.binding import Kernel, implements, method
 from symbolic.ops.deltas import conjugate
-from symbolic.ops.operation import Kernel, Operation, array, implements, method, static
+from symbolic.ops.operation import Operation, array, static
 from symbolic.spec import (
     AnySpec,
     Dim,

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from symbolic.layer import METHODS, AnyLayer, refuse
-from symbolic.ops.operation import array_method, implements
+from symbolic.ops.binding import array_method, implements
 from symbolic.ops.passing import Cast
 
 _FUNCTIONS: list[Callable[..., Any]] = [

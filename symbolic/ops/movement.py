@@ -10,10 +10,11 @@ import numpy as np
 from symbolic.errors import ShapeError
 from symbolic.layer import AnyLayer, refuse, unsupported
 from symbolic.literal import as_layer
-from symbolic.ops.axes import Rearranged, ints, plain
+from symbolic.ops.axes import Rearranged, in_order, ints, plain
+from symbolic.ops.binding import implements
 from symbolic.ops.deltas import ReshapeLike
 from symbolic.ops.families import Movement
-from symbolic.ops.operation import Operation, array, implements
+from symbolic.ops.operation import Operation, array
 from symbolic.spec import (
     AnySpec,
     Shape,
@@ -24,12 +25,6 @@ from symbolic.spec import (
     product,
     show,
 )
-
-
-def in_order(operand: AnyLayer, spec: AnySpec) -> bool | None:
-    """True where the entries certainly lie in C order: a vector, or a number, that is no view itself."""
-    plain_vector = isinstance(spec, Spec) and spec.shape is not None and len(spec.shape) <= 1
-    return True if plain_vector and not (isinstance(operand, Operation) and operand.shares) else None
 
 
 class Reshape(Movement, numpy=np.reshape):

@@ -8,9 +8,9 @@ import numpy as np
 
 from symbolic.errors import ShapeError
 from symbolic.layer import refuse
+from symbolic.ops.binding import implements
 from symbolic.ops.deltas import cancelled
 from symbolic.ops.families import Reduction
-from symbolic.ops.operation import implements
 from symbolic.spec import normalize_axes
 
 

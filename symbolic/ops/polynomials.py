@@ -9,7 +9,8 @@ import numpy as np
 from symbolic.errors import ShapeError
 from symbolic.layer import refuse
 from symbolic.literal import as_layer
-from symbolic.ops.operation import implements, static
+from symbolic.ops.binding import implements
+from symbolic.ops.operation import static
 from symbolic.ops.passing import Cast
 
 # --------------------------------------------------------------------------- polynomials

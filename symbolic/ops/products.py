@@ -10,8 +10,9 @@ from symbolic.errors import ShapeError
 from symbolic.layer import refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import plain
+from symbolic.ops.binding import implements
 from symbolic.ops.deltas import ReshapeLike, conjugate
-from symbolic.ops.operation import Operation, array, implements
+from symbolic.ops.operation import Operation, array
 from symbolic.spec import AnySpec, Shape, Spec, broadcast, result_dtype, show
 
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from symbolic.errors import ShapeError
 from symbolic.layer import Layer
+from symbolic.ops.binding import Kernel, implements, method
 from symbolic.ops.deltas import SizeOf, SumLike
 from symbolic.ops.families import Reduction
-from symbolic.ops.operation import Kernel, array, implements, method
+from symbolic.ops.operation import array
 from symbolic.ops.passing import Cast
 from symbolic.spec import AnySpec, Spec, normalize_axes, product, show
 

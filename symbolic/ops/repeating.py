@@ -12,8 +12,9 @@ from symbolic.layer import unsupported
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer
 from symbolic.ops.axes import entry, ints, plain
+from symbolic.ops.binding import implements
 from symbolic.ops.deltas import Like
-from symbolic.ops.operation import Operation, array, implements, static
+from symbolic.ops.operation import Operation, array, static
 from symbolic.spec import AnySpec, Dim, Shape, Spec, normalize_axis, product, show
 
 

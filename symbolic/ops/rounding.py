@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from symbolic.ops.binding import Kernel, implements
 from symbolic.ops.families import Binary, Predicate, Step
-from symbolic.ops.operation import Kernel, array, implements
+from symbolic.ops.operation import array
 from symbolic.spec import AnySpec, Spec, broadcast, dtype_by_trial, ufunc_dtype
 
 

@@ -12,9 +12,10 @@ from symbolic.errors import DtypeError, ShapeError
 from symbolic.layer import FUNCTIONS, qualified, refuse, unsupported
 from symbolic.literal import as_layer
 from symbolic.ops.axes import entry, ints, plain
+from symbolic.ops.binding import Kernel, implements
 from symbolic.ops.deltas import SizeOf
 from symbolic.ops.families import Unary
-from symbolic.ops.operation import Kernel, Operation, array, implements, static
+from symbolic.ops.operation import Operation, array, static
 from symbolic.ops.passing import Cast
 from symbolic.spec import AnySpec, Spec, dtype_by_trial, normalize_axes, normalize_axis
 

@@ -14,6 +14,7 @@ from symbolic.errors import ShapeError
 from symbolic.layer import refuse, unsupported
 from symbolic.literal import as_layer
 from symbolic.ops.axes import plain
+from symbolic.ops.binding import implements
 from symbolic.ops.matrices import (
     Factors,
     MatrixError,
@@ -30,7 +31,7 @@ from symbolic.ops.matrices import (
     smaller,
     total,
 )
-from symbolic.ops.operation import Operation, implements, static
+from symbolic.ops.operation import Operation, static
 from symbolic.spec import AnySpec, Dim, Shape, Spec, TupleSpec, show
 
 

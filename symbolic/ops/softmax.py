@@ -11,9 +11,9 @@ import numpy as np
 
 from symbolic.errors import DtypeError
 from symbolic.layer import Layer
+from symbolic.ops.binding import method
 from symbolic.ops.deltas import ReshapeLike, is_complex
 from symbolic.ops.families import Reduction
-from symbolic.ops.operation import method
 from symbolic.spec import Spec
 
 

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from symbolic.layer import FUNCTIONS, qualified, unsupported
+from symbolic.ops.binding import implements
 from symbolic.ops.families import Reduction
-from symbolic.ops.operation import Operation, array, implements
+from symbolic.ops.operation import Operation, array
 from symbolic.spec import AnySpec, Spec, normalize_axis, product
 
 INDEX = np.dtype(np.intp)

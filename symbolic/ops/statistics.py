@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symbolic.layer import Layer, refuse
+from symbolic.ops.binding import implements
 from symbolic.ops.families import Reduction
-from symbolic.ops.operation import Operation, array, implements
+from symbolic.ops.operation import Operation, array
 from symbolic.ops.passing import Cast
 from symbolic.spec import AnySpec, Spec, normalize_axes, reduced
 

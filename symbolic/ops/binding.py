@@ -1,0 +1,163 @@
+"""How does a call of a NumPy function become a node, or a formula? Its arguments are read by NumPy's own names."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from symbolic.layer import FUNCTIONS, METHODS, UFUNC_METHODS, Layer, plainly, qualified, unsupported
+from symbolic.literal import as_layer
+
+Kernel = Callable[..., Any]
+
+
+@lru_cache(maxsize=1024)
+def signature(function: Callable[..., Any]) -> inspect.Signature:
+    if isinstance(function, np.ufunc):
+        names = [f"x{k + 1}" for k in range(function.nin)]
+        kind = inspect.Parameter.POSITIONAL_ONLY
+        extra = inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD)
+        return inspect.Signature([*(inspect.Parameter(name, kind) for name in names), extra])
+    try:
+        return inspect.signature(function)
+    except ValueError:  # older NumPy tells nothing of those that are written in C
+        return inspect.Signature([inspect.Parameter(*one) for one in _UNTOLD[function.__name__]])
+
+
+_FIRST, _EITHER = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+_UNTOLD: dict[str, Any] = {
+    "concatenate": [("arrays", _FIRST), ("axis", _EITHER), ("out", _EITHER), ("dtype", _EITHER), ("casting", _EITHER)],
+    "inner": [("a", _FIRST), ("b", _FIRST)],
+    "vdot": [("a", _FIRST), ("b", _FIRST)],
+    "dot": [("a", _EITHER), ("b", _EITHER), ("out", _EITHER)],
+    "where": [("condition", _FIRST), ("x", _FIRST), ("y", _FIRST)],
+}
+
+
+def is_default(value: Any, parameter: inspect.Parameter | None) -> bool:
+    """Whether an argument says no more than leaving it out would."""
+    if value is None or value is np._NoValue:
+        return True
+    if parameter is None or isinstance(value, (Layer, np.ndarray)):
+        return False
+    default = parameter.default
+    return default is not inspect.Parameter.empty and type(default) is type(value) and bool(default == value)
+
+
+_UFUNC_DEFAULTS = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True, "axes": None}
+
+
+def arguments(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Any
+) -> dict[str, Any]:
+    """A call's arguments by NumPy's own names; one that is not `wanted` must say nothing."""
+    bound = signature(function).bind(*args, **kwargs)
+    given: dict[str, Any] = {}
+    for name, value in bound.arguments.items():
+        parameter = signature(function).parameters[name]
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            for extra, one in value.items():
+                _keep(function, extra, one, parameter if extra in wanted else None, wanted, given)
+        else:
+            _keep(function, name, value, parameter, wanted, given)
+    return given
+
+
+def _keep(function: Any, name: str, value: Any, parameter: Any, wanted: Any, given: dict[str, Any]) -> None:
+    if name in wanted:
+        if value is not np._NoValue:
+            given[name] = value
+        return
+    usual = name in _UFUNC_DEFAULTS and value is _UFUNC_DEFAULTS[name]
+    if not usual and not is_default(value, parameter):
+        raise unsupported(
+            f"the argument {name}= of {_name(function)}",
+            f"leave {name}= out, or write its effect with np.where and the other functions",
+        )
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return f"np.{function.__name__}" if isinstance(function, np.ufunc) else qualified(function)
+
+
+class Binder:
+    """A NumPy function's call, made into a node of an operation."""
+
+    __slots__ = ("cls", "function")
+
+    def __init__(self, cls: Any, function: Callable[..., Any]) -> None:
+        self.cls, self.function = cls, function
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        cls, count = self.cls, len(self.cls.operand_names)
+        if len(args) == count and not kwargs:
+            return cls.make(tuple([as_layer(one) for one in args]), tuple(cls.defaults.values()))
+        names = list(signature(self.function).parameters)[:count]
+        given = arguments(self.function, args, kwargs, {*names, *cls.defaults})
+        operands = tuple([as_layer(given.pop(name)) for name in names])
+        given = plainly(given)
+        return cls.make(operands, tuple([given.get(name, value) for name, value in cls.defaults.items()]))
+
+
+def implements(*functions: Callable[..., Any], **laws: Any) -> Callable[[Kernel], Kernel]:
+    """Give NumPy functions a formula of their own: a Python function with NumPy's argument names.
+
+    The formula is written with other NumPy functions, so its gradient follows. Arguments that it does not name are
+    refused unless they say nothing.
+    """
+
+    def decorate(formula: Kernel) -> Kernel:
+        for function in functions:
+            FUNCTIONS[function] = _Formula(formula, function)
+            FORMULAS[function] = laws
+        return formula
+
+    return decorate
+
+
+class _Formula:
+    """A NumPy function's call, made by a formula. Its signature is read when it is first called: importing is quick."""
+
+    __slots__ = ("formula", "free", "function", "names")
+
+    def __init__(self, formula: Kernel, function: Callable[..., Any]) -> None:
+        self.formula, self.function = formula, function
+        self.names: Mapping[str, Any] | None = None
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        args, kwargs = plainly(args), plainly(kwargs)
+        if self.names is None:
+            names = inspect.signature(self.formula).parameters
+            self.free = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in names.values())
+            self.names = names
+        if self.free:
+            return self.formula(*args, **kwargs)
+        return self.formula(**arguments(self.function, args, kwargs, self.names))
+
+
+FORMULAS: dict[Callable[..., Any], Mapping[str, Any]] = {}
+"""NumPy functions that are formulas in other operations, with what the laws need to know."""
+
+
+def method(name: str, ufunc: np.ufunc) -> Callable[[Kernel], Kernel]:
+    """Give `ufunc.reduce` and its like a formula."""
+
+    def decorate(formula: Kernel) -> Kernel:
+        UFUNC_METHODS[ufunc, name] = lambda args, kwargs: formula(*args, **kwargs)
+        return formula
+
+    return decorate
+
+
+def array_method(name: str) -> Callable[[Kernel], Kernel]:
+    """Give layers a method of arrays that NumPy has no function of the same signature for."""
+
+    def decorate(formula: Kernel) -> Kernel:
+        METHODS[name] = lambda layer: lambda *args, **kwargs: formula(layer, *args, **kwargs)
+        return formula
+
+    return decorate
