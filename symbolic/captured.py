@@ -49,7 +49,8 @@ class Watch:
         self.readers = 0  # functions that name it
         self.foreign = False  # the code also calls other libraries than NumPy
         value = self.value()
-        self.atomic = value if isinstance(value, ATOMS) else NOTHING
+        own_class = isinstance(value, type) and not is_library(home_of(value))  # its attributes may change
+        self.atomic = value if isinstance(value, ATOMS) and not own_class else NOTHING
         self.seen = fingerprint(value, names)
 
     def value(self) -> Any:

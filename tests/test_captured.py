@@ -3,7 +3,10 @@
 # what a weight's delta is, is of no interest here
 # mypy: disable-error-code="var-annotated"
 
+import argparse
+import collections
 import dataclasses
+import enum
 import types
 from collections.abc import Callable
 from typing import Any
@@ -465,3 +468,143 @@ def test_functions_that_are_made_anew_at_the_same_address() -> None:
     for k in range(40):
         space["h"] = times(k)
         assert np.array_equal(net(X), X * k)
+
+
+# --------------------------------------------------------------------------- state of every kind
+
+
+class Settings:
+    """A class whose attributes are the configuration."""
+
+    rate = 2.0
+    table = np.array([1.0, 2.0])
+
+    @classmethod
+    def scaled(cls, x: Any) -> Any:
+        return x * cls.rate
+
+
+class Mode(enum.Enum):
+    """What a network does."""
+
+    TRAIN = 1
+    TEST = 2
+
+
+class Net:
+    """An object whose helper reads it."""
+
+    def __init__(self) -> None:
+        self.by, self.mode = 2.0, Mode.TRAIN
+
+    def run(self, x: Any) -> Any:
+        return x * self.by
+
+
+QUEUE: collections.deque[float] = collections.deque([2.0, 3.0])
+NET = Net()
+SPACE = types.SimpleNamespace(by=2.0)
+PARSED = argparse.Namespace(by=2.0)
+
+
+def reads_an_attribute(thing: Any, x: Any) -> Any:
+    return x * thing.by
+
+
+def counting(x: Any) -> Any:
+    return x * counting.by  # type: ignore[attr-defined]  # set below
+
+
+counting.by = 2.0  # type: ignore[attr-defined]  # a function's own attribute
+
+CHANGES: list[tuple[Any, Any, Any]] = [
+    (lambda x: x * Settings.rate, lambda: setattr(Settings, "rate", 5.0), lambda: setattr(Settings, "rate", 2.0)),
+    (lambda x: Settings.scaled(x), lambda: setattr(Settings, "rate", 5.0), lambda: setattr(Settings, "rate", 2.0)),
+    (lambda x: x * float(Settings.table[0]), lambda: Settings.table.fill(7.0), lambda: Settings.table.fill(1.0)),
+    (
+        lambda x: x if NET.mode is Mode.TRAIN else -x,
+        lambda: setattr(NET, "mode", Mode.TEST),
+        lambda: setattr(NET, "mode", Mode.TRAIN),
+    ),
+    (lambda x: x * QUEUE[0], lambda: QUEUE.rotate(), lambda: QUEUE.rotate(-1)),
+    (lambda x: NET.run(x), lambda: setattr(NET, "by", 9.0), lambda: setattr(NET, "by", 2.0)),
+    (lambda x: reads_an_attribute(SPACE, x), lambda: setattr(SPACE, "by", 9.0), lambda: setattr(SPACE, "by", 2.0)),
+    (lambda x: x * PARSED.by, lambda: setattr(PARSED, "by", 9.0), lambda: setattr(PARSED, "by", 2.0)),
+    (lambda x: counting(x), lambda: setattr(counting, "by", 9.0), lambda: setattr(counting, "by", 2.0)),
+]
+
+
+@pytest.mark.parametrize(("function", "change", "back"), CHANGES, ids=range(len(CHANGES)))
+def test_every_kind_of_state_is_seen(function: Any, change: Any, back: Any) -> None:
+    follows(function, change, back)
+
+
+def test_the_state_of_an_argument_that_a_method_reads() -> None:
+    net = Net()
+    g = s.grad(lambda x, n: np.sum(n.run(x)))
+    assert g(X, net)[0] == 2.0
+    net.by = 5.0
+    assert g(X, net)[0] == 5.0
+    h = s.grad(lambda x, f: np.sum(f(x)))
+    box = [2.0]
+    assert h(X, lambda x: x * box[0])[0] == 2.0
+    box[0] = 5.0
+    assert h(X, lambda x: x * box[0])[0] == 5.0
+
+
+def test_the_numbers_of_a_weight_that_a_body_reads() -> None:
+    weight: Any = s.Weight(2.0)
+    target = weight * 1.0
+    read = of_array(lambda x: x * weight.value)
+    predicted = of_array(lambda x: x * target.predict(0.0))
+    for value in (2.0, 5.0, 3.0):
+        weight.assign(value)
+        assert np.array_equal(read(X), X * value) and np.array_equal(predicted(X), X * value)
+
+
+READ_UNSEEN: list[Any] = [
+    lambda x: x * filled(),
+    lambda x: x * np.ndarray.item(ROW, 0),
+    lambda x: x * np.full(2, ROW),
+    lambda x: x * (2.0 if ROW is [ROW][0] else 3.0),
+]
+
+
+def filled() -> Any:
+    buffer = np.zeros(2)
+    buffer[:] = ROW
+    return buffer
+
+
+@pytest.mark.parametrize("function", READ_UNSEEN, ids=range(len(READ_UNSEEN)))
+def test_what_compiled_code_reads_is_not_stale(function: Any) -> None:
+    net = of_array(function)
+    try:
+        for values in ([1.0, 2.0], [3.0, 2.0], [3.0, 5.0], [1.0, 2.0]):
+            ROW[:] = values
+            for _ in range(4):
+                assert np.array_equal(net(X), function(X))
+    finally:
+        ROW[:] = [1.0, 2.0]
+
+
+def test_a_module_that_the_body_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("settings_of_a_test")
+    module.by = 2.0  # type: ignore[attr-defined]  # a module of the user's
+    monkeypatch.setitem(__import__("sys").modules, "settings_of_a_test", module)
+    space: dict[str, Any] = {}
+    exec("def f(x):\n    import settings_of_a_test as s\n    return x * s.by", space)
+    net = of_array(space["f"])
+    assert np.array_equal(net(X), X * 2.0)
+    module.by = 3.0  # type: ignore[attr-defined]
+    assert np.array_equal(net(X), X * 3.0)
+
+
+def test_a_draw_that_happens_to_agree_twice_is_not_kept() -> None:
+    def f(x: Any) -> Any:
+        return x if np.random.default_rng().random() < 0.5 else -x
+
+    net = of_array(f)
+    with pytest.warns(s.SymbolicWarning, match="traced anew"):
+        found = {float(net(X)[0]) for _ in range(60)}
+    assert found == {X[0], -X[0]}

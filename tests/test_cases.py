@@ -10,6 +10,7 @@ import functools
 import gc
 import math
 import tracemalloc
+import warnings
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -19,6 +20,7 @@ import numpy as np
 import pytest
 from cases import CASES, A, Case, V
 
+import symbolic
 from symbolic import DtypeError, ShapeError, SymbolicError, grad, value_and_grad, vjp
 
 
@@ -249,3 +251,75 @@ def test_empty_like_has_the_shape_and_no_gradient() -> None:
         return np.sum(x) + np.sum(made * 0.0)
 
     np.testing.assert_array_equal(grad(f)(A), np.ones_like(A))
+
+
+# --------------------------------------------------------------------------- numbers that went wrong elsewhere
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint8, bool])
+@pytest.mark.parametrize("order", [None, 1, 2, 3, np.inf, 0])
+def test_norms_of_integers_are_floats(dtype: Any, order: Any) -> None:
+    x = np.array([-128, 1, 0]).astype(dtype) if dtype is not bool else np.array([True, False, True])
+    net = symbolic.symbolic(lambda v: np.linalg.norm(v, order), np.ndarray)
+    for _ in range(4):
+        got, want = net(x), np.linalg.norm(x, order)
+        assert np.isclose(got, want) and np.asarray(got).dtype == np.asarray(want).dtype
+
+
+def test_flags_in_an_einsum_count() -> None:
+    flags, numbers = np.ones((3, 4), bool), np.arange(20.0).reshape(4, 5)
+    for subscripts in ("ij,kl->", "ij,jk->ik", "ij,jk->"):
+        net = symbolic.symbolic(lambda x, s=subscripts: np.einsum(s, x, numbers), np.ndarray)
+        want = np.einsum(subscripts, flags.astype(float), numbers)
+        assert all(np.allclose(net(flags), want) for _ in range(4))
+
+
+@pytest.mark.parametrize("kind", [">f8", ">f4", "<f8"])
+def test_byte_orders(kind: str) -> None:
+    x = np.array([1.0, 2.0], kind)
+    got = symbolic.grad(lambda v: np.sum(v * v) + v[0])(x)
+    assert np.array_equal(got, [3.0, 4.0]) and got.dtype == x.dtype
+
+
+def test_softmax_of_integers() -> None:
+    for f in (symbolic.softmax, symbolic.log_softmax, symbolic.logsumexp):
+        net = symbolic.symbolic(lambda v, f=f: f(v), np.ndarray)
+        assert np.allclose(net(np.array([1, 2, 3])), f(np.array([1.0, 2.0, 3.0])))
+
+
+@pytest.mark.parametrize("through", [np.ravel, lambda y: y.reshape(-1), lambda y: np.ravel(y[:, :2])])
+def test_a_view_that_may_be_a_copy_is_not_assigned_to(through: Any) -> None:
+    def f(x: Any) -> Any:
+        y = x * 1.0
+        z = through(y.T)
+        z[0] = 99.0
+        return np.sum(y)
+
+    with pytest.raises(TypeError, match=r"view or a copy.*np\.copy"):
+        symbolic.grad(f)(np.arange(6.0).reshape(2, 3))
+
+
+def test_a_value_that_was_handed_out_never_changes() -> None:
+    seen: list[Any] = []
+    net = (symbolic.Identity() * 2.0).on_output(seen.append) * 3.0
+    for k in range(6):
+        net.predict(np.full(2, float(k)))
+    assert [float(one[0]) for one in seen] == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+    value, pullback = symbolic.vjp(np.exp, np.zeros(2))
+    value[:] = 0.0
+    assert np.array_equal(pullback(np.ones(2))[0], np.ones(2))
+
+
+def test_a_traced_value_that_was_kept_from_another_call() -> None:
+    kept: list[Any] = [0.0]
+
+    def f(x: Any) -> Any:
+        kept[0] = np.tanh(kept[0] + x)
+        return kept[0]
+
+    net = symbolic.symbolic(f, np.ndarray)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it differs from run to run
+        with pytest.raises(TypeError, match=r"traced value of another call.*; return"):
+            for k in range(3):
+                net(np.ones(k + 1))
