@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import collections
+import itertools
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -110,10 +112,21 @@ class Literal(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
         return (f"Literal({written(self._value)})",)
 
 
+Change = tuple[Any, str, Any]
+"""An object, an attribute of it, and its new value."""
+COMMITTING = threading.Lock()
+"""Held while weights change, and while somebody takes a snapshot of one."""
+
+
+def commit(changes: Iterable[Change]) -> None:
+    """Make all changes, in one call into compiled code: neither an interrupt nor another thread sees some of them."""
+    collections.deque(itertools.starmap(setattr, changes), maxlen=0)
+
+
 class Cell:
     """What a weight holds: the value, the delta of the last tape, and who has seen the value."""
 
-    __slots__ = ("delta", "exposed", "lock", "pending", "spare", "value")
+    __slots__ = ("delta", "exposed", "pending", "spare", "value")
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -121,11 +134,10 @@ class Cell:
         self.pending: Any = None
         self.exposed = False  # somebody holds the array: the next value needs memory of its own
         self.spare: Any = None  # an array of the same kind that nobody holds
-        self.lock = threading.Lock()
 
     def snapshot(self) -> Any:
         """The value, for somebody to keep: it will never change, and nobody can change it."""
-        with self.lock:
+        with COMMITTING:
             self.exposed = True
             if isinstance(self.value, np.ndarray):
                 self.value.flags.writeable = False
@@ -136,13 +148,13 @@ class Cell:
         spare, self.spare = self.spare, None
         return np.empty_like(self.value) if spare is None else spare
 
-    def move(self, value: Any, delta: Any) -> None:
+    def changes(self, value: Any, delta: Any) -> list[Change]:
         """Take the new value; the old array is kept for the step after, unless somebody holds it."""
-        with self.lock:
-            old = self.value
-            self.value, self.delta = value, delta
-            self.spare = None if self.exposed or not isinstance(old, np.ndarray) else old
-            self.exposed = False
+        old = self.value
+        if value is old:
+            return [(self, "delta", delta)]
+        spare = None if self.exposed or not isinstance(old, np.ndarray) else old
+        return [(self, "value", value), (self, "delta", delta), (self, "spare", spare), (self, "exposed", False)]
 
 
 class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
@@ -207,7 +219,8 @@ class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
             got.dtype is not None and not np.can_cast(got.dtype, _kind_of(want), "same_kind")
         ):
             refuse(f"Weight.assign of {describe(got)} to a weight of {want}", "give a value of its dtype", DtypeError)
-        self.cell.move(like(self.cell.value, value), self.cell.delta)
+        with COMMITTING:
+            commit(self.cell.changes(like(self.cell.value, value), self.cell.delta))
 
     @property
     def delta(self) -> Any:

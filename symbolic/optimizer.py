@@ -18,6 +18,7 @@ import numpy as np
 from symbolic.context import here, user_frame
 from symbolic.errors import DtypeError, ShapeError, warn
 from symbolic.layer import Layer, refuse
+from symbolic.leaves import Change, commit
 from symbolic.literal import delta_spec
 from symbolic.ops.deltas import SumLike, fit
 from symbolic.ops.passing import zeros_like_delta
@@ -41,19 +42,20 @@ class _PerWeight:
         entry = self.entries.get(id(weight))
         return entry[1] if entry is not None and entry[0]() is weight else None
 
-    def put(self, weights: Sequence[Any], values: Iterable[Any]) -> None:
-        """All of them or, if anything fails, none."""
+    def change(self, weights: Sequence[Any], values: Iterable[Any]) -> Change:
+        """The change that puts them in."""
         pairs = list(zip(weights, values, strict=True))
-        self.entries.update({id(weight): (self._reference(weight), value) for weight, value in pairs})
+        new = {id(weight): (self._reference(weight), value) for weight, value in pairs}
+        return self, "entries", {**self.entries, **new}
 
     def _reference(self, weight: Any) -> weakref.ref[Any]:
-        entries, key = self.entries, id(weight)
-        if key in entries and entries[key][0]() is weight:
-            return entries[key][0]
+        key = id(weight)
+        if key in self.entries and self.entries[key][0]() is weight:
+            return self.entries[key][0]
 
         def forget(gone: weakref.ref[Any]) -> None:
-            if key in entries and entries[key][0] is gone:
-                del entries[key]
+            if key in self.entries and self.entries[key][0] is gone:
+                del self.entries[key]
 
         return weakref.ref(weight, forget)
 
@@ -189,13 +191,18 @@ class Optimizer:
         last: _Steps | None = _LAST_MOVER.get(weight)
         return last is not None and last is not self._steps and last.kind is type(self) and last.taken == 1
 
-    def commit(self, weights: Sequence[Any], new_states: Sequence[State]) -> None:
-        """Keep the states of a step that was made, and count it; all of it or nothing."""
+    def changes(self, weights: Sequence[Any], new_states: Sequence[State]) -> list[Change]:
+        """What keeps the states of a step that was made, and counts it."""
+        found: list[Change] = [(self._steps, "taken", self._steps.taken + 1)]
         if self.names:
-            self._states.put(weights, new_states)
-        if not self._steps.taken or any(_LAST_MOVER.get(weight) is not self._steps for weight in weights):
-            _LAST_MOVER.put(weights, [self._steps] * len(weights))
-        self._steps.taken += 1
+            found.append(self._states.change(weights, new_states))
+        if any(_LAST_MOVER.get(weight) is not self._steps for weight in weights):
+            found.append(_LAST_MOVER.change(weights, [self._steps] * len(weights)))
+        return found
+
+    def commit(self, weights: Sequence[Any], new_states: Sequence[State]) -> None:
+        """Make these changes, all of them at once."""
+        commit(self.changes(weights, new_states))
 
     def state_dict(self, weights: Mapping[str, Any]) -> dict[str, Any]:
         """The count and the state of the weights (`net.weights()`) as arrays by name, fit for `np.savez`."""
@@ -218,8 +225,7 @@ class Optimizer:
             refuse(seen, "load what the same optimizer saved for the same weights", SettingError)
         restored = [self._restored(path, weight, saved) for path, weight in weights.items()]
         count = int(saved["count"])
-        self._states.put(list(weights.values()), restored)
-        self._steps.taken = count
+        commit([self._states.change(list(weights.values()), restored), (self._steps, "taken", count)])
 
     def _restored(self, path: str, weight: Any, saved: Mapping[str, Any]) -> State:
         blank = zip(self.names, self.initial(weight.cell.value), strict=True)

@@ -12,7 +12,7 @@ from symbolic.context import here, inside
 from symbolic.errors import DtypeError, NonFiniteError, SymbolicError, Where, _place, warn
 from symbolic.execution import Executable, Specialization, Timed, entirely_finite, finite, shaped
 from symbolic.layer import AnyLayer, refuse
-from symbolic.leaves import Weight, like
+from symbolic.leaves import COMMITTING, Weight, commit, like
 from symbolic.plan import build
 from symbolic.spec import spec_of
 from symbolic.values import entries, finished, gathered
@@ -68,10 +68,9 @@ def _move(weights: Sequence[Weight[Any, Any]], deltas: Sequence[Any], given: Any
             _check_finite(weights[k], one)
             values[k] = like(weights[k].cell.value, one)
         moved.append((optimizer, mine, new_states))
-    for k, weight in enumerate(weights):
-        _put(weight, values[k], deltas[k])
-    for optimizer, mine, new_states in moved:
-        optimizer.commit(mine, new_states)
+    with COMMITTING:
+        changes = [one for k, weight in enumerate(weights) for one in weight.cell.changes(values[k], deltas[k])]
+        commit(changes + [one for optimizer, mine, states in moved for one in optimizer.changes(mine, states)])
 
 
 def _check_finite(weight: Weight[Any, Any], new: Any) -> None:
@@ -81,13 +80,6 @@ def _check_finite(weight: Weight[Any, Any], new: Any) -> None:
             where=_place(weight._origin),
             remedy="look at the delta (tape.backward), clip it (Clip), or take a smaller rate",
         )
-
-
-def _put(weight: Weight[Any, Any], value: Any, delta: Any) -> None:
-    if value is weight.cell.value:
-        weight.cell.delta = delta
-    else:
-        weight.cell.move(value, delta)
 
 
 class Step:
@@ -220,11 +212,12 @@ class Trainer:
                 mine = [on.weights[k] for k in numbers]
                 counts = [len(optimizer.initial(weight.cell.value)) for weight in mine]
                 stored.append((optimizer, mine, [tuple([next(states) for _ in range(n)]) for n in counts]))
-        for k, weight in enumerate(on.weights):
-            old = weight.cell.value
-            _put(weight, _kind(old, new[k]) if k in new else old, deltas[k])
-        for optimizer, mine, new_states in stored:
-            optimizer.commit(mine, new_states)
+        with COMMITTING:
+            changes = []
+            for k, weight in enumerate(on.weights):
+                old = weight.cell.value
+                changes += weight.cell.changes(_kind(old, new[k]) if k in new else old, deltas[k])
+            commit(changes + [one for optimizer, mine, state in stored for one in optimizer.changes(mine, state)])
 
 
 def _kind(old: Any, new: Any) -> Any:

@@ -3,6 +3,8 @@
 # what a weight's delta is, is of no interest here
 # mypy: disable-error-code="var-annotated"
 
+import contextlib
+import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -348,3 +350,31 @@ def test_a_prediction_is_never_torn_by_a_step() -> None:
         while len(stop) < 2:
             step(0.0)
         assert all(one.result() for one in readers)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the platform has no interval timer to interrupt with")
+def test_an_interrupt_leaves_a_step_whole_or_undone() -> None:
+    one: Any = Weight(np.zeros(3))
+    other: Any = Weight(np.zeros(3))
+    optimizer = s.Momentum(0.5)
+    step = (s.Sum(one) + s.Sum(other)).trainer(optimizer)
+    for _ in range(4):
+        step(0.0)
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for k in range(300):
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 1e-5 + k * 1e-6)
+                for _ in range(500):  # an interrupt in a finalizer is swallowed by Python
+                    step(0.0)
+            assert np.array_equal(one.cell.value, other.cell.value)
+            state = [optimizer.state_of(weight)[0] for weight in (one, other)]
+            assert np.array_equal(state[0], state[1])
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
