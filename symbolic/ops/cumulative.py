@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from symbolic.errors import DtypeError
+from symbolic.layer import refuse
 from symbolic.ops.binding import implements, method
 from symbolic.ops.deltas import ReshapeLike, conjugate
 from symbolic.ops.families import Reduction
@@ -30,6 +32,7 @@ class Prod(Reduction, numpy=np.prod):
     """The product along axes."""
 
     __slots__ = ()
+    of_numbers = True
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         (x,) = operands
@@ -196,9 +199,16 @@ def _only_axis(x: Any, axis: Any) -> Any:
 
 @method("accumulate", np.add)
 def accumulate_add(a: Any, axis: Any = 0, dtype: Any = None) -> Any:
+    _no_number(a, "np.add.accumulate")
     return np.cumsum(a, axis=axis, dtype=dtype)
 
 
 @method("accumulate", np.multiply)
 def accumulate_multiply(a: Any, axis: Any = 0, dtype: Any = None) -> Any:
+    _no_number(a, "np.multiply.accumulate")
     return np.cumprod(a, axis=axis, dtype=dtype)
+
+
+def _no_number(a: Any, name: str) -> None:
+    if np.ndim(a) == 0:
+        refuse(f"{name} of a 0-d array", "use np.cumsum or np.cumprod, or np.atleast_1d(x) first", DtypeError)

@@ -23,11 +23,14 @@ class _Ordered(Operation):
     defaults: ClassVar[Any] = {"axis": -1}
     samples = ({}, {"axis": 0}, {"axis": None})
     domain = "distinct"
+    of_numbers: ClassVar[bool] = False
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         spec = array(specs[0])
         if self.axis is None:
             return Spec((None if spec.shape is None else product(spec.shape),), self.result_dtype(spec))
+        if spec.shape == () and self.of_numbers and self.axis in (0, -1):
+            return Spec((1,), self.result_dtype(spec))
         if spec.shape is not None:
             normalize_axis(self.axis, len(spec.shape))
         return Spec(spec.shape, self.result_dtype(spec))
@@ -51,6 +54,7 @@ class Argsort(_Ordered, numpy=np.argsort):
     """The indices that would sort."""
 
     __slots__ = ()
+    of_numbers = True
 
     def result_dtype(self, spec: Spec) -> Any:
         return INDEX
@@ -153,6 +157,7 @@ class CountNonzero(Reduction, numpy=np.count_nonzero):
     """How many entries are not 0."""
 
     __slots__ = ()
+    of_numbers = True
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         found = super().infer(*specs)

@@ -13,7 +13,7 @@ from symbolic.ops.binding import implements
 from symbolic.ops.families import Reduction
 from symbolic.ops.operation import Operation, array
 from symbolic.ops.passing import Cast
-from symbolic.spec import AnySpec, Spec, normalize_axes, reduced
+from symbolic.spec import AnySpec, Spec, normalize_axes, normalize_axis, reduced
 
 # --------------------------------------------------------------------------- quantiles
 
@@ -225,7 +225,7 @@ def nanstd(
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """The integral along an axis, by straight lines between the points."""
     ndim = np.ndim(y)
-    (along,) = normalize_axes(axis, ndim)
+    along = normalize_axis(axis, ndim)
     later, earlier = [(slice(None),) * along + (part,) for part in (slice(1, None), slice(None, -1))]
     if x is None:
         width = dx
