@@ -72,6 +72,8 @@ def fingerprint(value: Any, names: frozenset[str] | None, depth: int = 0, path: 
         return kind, value
     if kind in (float, complex):
         return kind, repr(value)
+    if kind is types.FunctionType and names is not None and not _holds_data(value):
+        return Same(value), Same(value.__code__)  # the usual one, quickly
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject:
             return kind, value.shape, tuple([fingerprint(one, names, depth + 1, path) for one in value.ravel()])
@@ -94,6 +96,10 @@ def fingerprint(value: Any, names: frozenset[str] | None, depth: int = 0, path: 
 
 
 _FIXED = (types.MemberDescriptorType, property, staticmethod, classmethod, types.MethodDescriptorType)
+
+
+def _holds_data(function: Any) -> bool:
+    return bool(function.__defaults__ or function.__kwdefaults__ or function.__dict__)
 
 
 def home_of(value: Any) -> str:
