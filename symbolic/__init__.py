@@ -39,5 +39,6 @@ def _operation(name: str) -> "Any":
 
 
 def __dir__() -> list[str]:
-    public = vars(import_module("symbolic.public"))
-    return sorted(name for name in public if not name.startswith("_"))
+    public = {name for name in vars(import_module("symbolic.public")) if not name.startswith("_")}
+    operations = import_module("symbolic.ops.operation").OPERATIONS
+    return sorted(public | {one.__name__ for one in operations if not one.__name__.startswith("_")})

@@ -19,14 +19,13 @@ from symbolic.execution import Executable, Specialization, flat, placed, shaped,
 from symbolic.fingerprint import MOVING, fingerprint
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer
-from symbolic.leaves import Identity, Literal
+from symbolic.leaves import Identity
 from symbolic.literal import as_layer, delta_spec
-from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Mark, Tuple
 from symbolic.plan import build, own
 from symbolic.spec import describe, key_of, spec_of
 from symbolic.structure import Tree, count, flatten, unflatten
-from symbolic.trace import Tracing, as_output, constant_value, run_body, trace
+from symbolic.trace import Tracing, as_output, constant_value, is_constant, run_body, trace
 from symbolic.values import native
 
 _TRACES = 64
@@ -276,10 +275,6 @@ class _Derivative:
 
 def _kept(value: Any) -> Any:
     return np.array(value) if isinstance(value, np.ndarray) else value
-
-
-def is_constant(node: AnyLayer) -> bool:
-    return all(isinstance(one, (Operation, Literal)) for one in topological([node]))
 
 
 def like_argument(argument: Any, delta: Any) -> Any:

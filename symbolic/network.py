@@ -23,7 +23,7 @@ from symbolic.ops.passing import Item, Tuple
 from symbolic.plan import own
 from symbolic.spec import AnySpec, TupleSpec, key_of, spec_of
 from symbolic.tape import Tape
-from symbolic.trace import Tracing, constant_value, trace
+from symbolic.trace import Tracing, constant_value, is_constant, trace
 from symbolic.training import Trainer, move
 from symbolic.values import entries, finished, fitted, gathered, layout, read_only, structured
 
@@ -313,9 +313,7 @@ class _Runtime:
         return delta_spec(spec_of(value)) is not None
 
     def constant(self, layer: AnyLayer, construct: str) -> Any:
-        if any(not isinstance(one, (Operation, Literal)) for one in topological([layer])):
-            cannot(layer, construct)
-        return constant_value(layer)
+        return constant_value(layer) if is_constant(layer) else cannot(layer, construct)
 
     def node(self, layer: AnyLayer, parents: tuple[Any, ...], name: str) -> Any:
         from symbolic.nn.graph import Node  # which is loaded when a graph is written

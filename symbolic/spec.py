@@ -63,7 +63,6 @@ PYTHON_DTYPES: dict[type, np.dtype[Any]] = {
     float: np.dtype(float),
     complex: np.dtype(complex),
 }
-RANKED = (bool, int, float, complex)
 
 
 def spec_of(value: Any) -> AnySpec:
@@ -227,7 +226,3 @@ def result_dtype(specs: Iterable[Spec]) -> np.dtype[Any] | None:
             return None
         asked.append(spec.python(0) if spec.python not in (None, bool) else spec.dtype)
     return np.result_type(*asked)
-
-
-def is_inexact(dtype: np.dtype[Any] | None) -> bool:
-    return dtype is not None and dtype.kind in "fc"

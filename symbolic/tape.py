@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 Data_co = TypeVar("Data_co", covariant=True)
 Delta_contra = TypeVar("Delta_contra", contravariant=True)
@@ -51,6 +51,3 @@ class Tape(Generic[Data_co, Delta_contra]):
             self.close()
         else:
             self.discard()
-
-
-AnyTape = Tape[Any, Any]

@@ -180,9 +180,7 @@ class Tracing:
     def concrete(self, node: AnyLayer, construct: str) -> Any:
         """The number of a value that depends on constants alone; any other is refused."""
         node = self.resolve(node)
-        if any(not isinstance(one, (Operation, Literal)) for one in topological([node])):
-            cannot(node, construct)
-        return constant_value(node)
+        return constant_value(node) if is_constant(node) else cannot(node, construct)
 
     # ------------------------------------------------------------------ assignment
     def resolve(self, node: AnyLayer) -> AnyLayer:
@@ -285,6 +283,11 @@ class Tracing:
     def generator(self) -> Any:
         owner = self.owners[-1] if self.owners else None
         return np.random.default_rng() if owner is None else owner.generator()
+
+
+def is_constant(node: AnyLayer) -> bool:
+    """Whether a value depends on constants alone: on no input, no weight, no captured array."""
+    return all(isinstance(one, (Operation, Literal)) for one in topological([node]))
 
 
 def constant_value(node: AnyLayer) -> Any:
