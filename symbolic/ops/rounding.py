@@ -86,6 +86,13 @@ class Remainder(Binary, numpy=np.remainder, symbol="%"):
         return 1, np.negative(np.floor_divide(x, y))
 
 
+class Gcd(Predicate, numpy=np.gcd):
+    """The greatest common divisor of integers: no gradient."""
+
+    __slots__ = ()
+    domain = "integer"
+
+
 class Fmod(Binary, numpy=np.fmod):
     """What is left of x by y, with the sign of x."""
 
