@@ -25,16 +25,20 @@ def signature(function: Callable[..., Any]) -> inspect.Signature:
     try:
         return inspect.signature(function)
     except ValueError:  # older NumPy tells nothing of those that are written in C
-        return inspect.Signature([inspect.Parameter(*one) for one in _UNTOLD[function.__name__]])
+        return inspect.signature(_UNTOLD[function.__name__])
 
 
-_FIRST, _EITHER = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
-_UNTOLD: dict[str, Any] = {
-    "concatenate": [("arrays", _FIRST), ("axis", _EITHER), ("out", _EITHER), ("dtype", _EITHER), ("casting", _EITHER)],
-    "inner": [("a", _FIRST), ("b", _FIRST)],
-    "vdot": [("a", _FIRST), ("b", _FIRST)],
-    "dot": [("a", _EITHER), ("b", _EITHER), ("out", _EITHER)],
-    "where": [("condition", _FIRST), ("x", _FIRST), ("y", _FIRST)],
+_UNTOLD: dict[str, Callable[..., None]] = {
+    "bincount": lambda x, /, weights=None, minlength=0: None,
+    "concatenate": lambda arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind": None,
+    "copyto": lambda dst, src, casting="same_kind", where=True: None,
+    "dot": lambda a, b, out=None: None,
+    "empty_like": lambda prototype, /, dtype=None, order="K", subok=True, shape=None, *, device=None: None,
+    "inner": lambda a, b, /: None,
+    "lexsort": lambda keys, axis=-1: None,
+    "putmask": lambda a, /, mask, values: None,
+    "vdot": lambda a, b, /: None,
+    "where": lambda condition, x=None, y=None, /: None,
 }
 
 
