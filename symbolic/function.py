@@ -23,7 +23,7 @@ from symbolic.nn.initializers import fresh_seed
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Tuple
 from symbolic.signature import Signature, signature_of
-from symbolic.sites import Store
+from symbolic.sites import Store, place_name
 from symbolic.trace import Tracing, as_output, run_body, trace
 from symbolic.values import is_static, native
 
@@ -155,7 +155,10 @@ class SymbolicFunction(Layer[Any, Any]):
             args, kwargs = self._arguments(layers)
             if self.bound:
                 tracing.hyperparameters.append(Watch("a hyperparameter", lambda: self.bound, None))
-            output = as_output(run_body(self.store if own else None, self.function, args, kwargs))
+            returned = run_body(self.store if own else None, self.function, args, kwargs)
+            if returned is None:
+                refuse(f"{self.title} returned nothing", "end its body with `return` and the result")
+            output = as_output(returned)
             self._checked(tracing, layers, output, where, names)
         return output
 
@@ -197,6 +200,7 @@ class SymbolicFunction(Layer[Any, Any]):
         names = self.plan.inputs
         if len(inputs) == 1 and len(names) > 1 and type(inputs[0]) is tuple:
             inputs = inputs[0]
+        inputs = (*inputs, *[self.plan.defaults[n] for n in names[len(inputs) :] if n in self.plan.defaults])
         if len(inputs) != len(names):
             raise DtypeError(
                 f"{self.title} takes {len(names)} of the inputs {', '.join(names)}, not {len(inputs)}",
@@ -258,7 +262,7 @@ class SymbolicFunction(Layer[Any, Any]):
         found = [node for node in topological(graphs) if isinstance(node, Weight)]
         order = {weight: k for k, weight in enumerate(self.store.weights.values())}  # as the body makes them
         found.sort(key=lambda weight: order.get(weight, len(order)))
-        return [(_place_name(weight, self.title), weight) for weight in found]
+        return [(place_name(weight, self.title), weight) for weight in found]
 
     def traces(self) -> int:
         """How many traces there are by now."""
@@ -269,6 +273,8 @@ class SymbolicFunction(Layer[Any, Any]):
         """As a method: a layer of its own for each instance."""
         if isinstance(self.function, staticmethod):
             return self
+        if isinstance(self.function, classmethod):
+            instance = owner
         if instance is None:
             return self
         held = getattr(instance, "__dict__", None)
@@ -350,23 +356,6 @@ class Applied(Operation):
 def _opened(layer: AnyLayer) -> Any:
     """What a body is given: `None`, a string or a flag as it is, all else as a layer."""
     return layer.value if isinstance(layer, Literal) and is_static(layer.value) else layer
-
-
-def _place_name(weight: Weight[Any, Any], title: str) -> str:
-    """`dense/w`: the layers between the network and the weight, and the name that it is given on its line."""
-    path, file, line = weight._origin[:3]
-    inner = [part for part in path.split("/") if part]
-    if inner and inner[0] == title:
-        inner = inner[1:]
-    return "/".join([*inner, weight.name or _assigned_name(file, line) or "weight"])
-
-
-def _assigned_name(file: str, line: int) -> str:
-    import linecache
-    import re
-
-    found = re.match(r"\s*(\w+)\s*(?::[^=]+)?=[^=]", linecache.getline(file, line))
-    return found[1] if found else ""
 
 
 def make(function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any], depth: int) -> SymbolicFunction:

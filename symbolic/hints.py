@@ -34,7 +34,7 @@ class Symbolic:
     def __class_getitem__(cls, subscript: Any) -> Shaped:
         parts = subscript if isinstance(subscript, tuple) else (subscript,)
         dtypes: tuple[np.dtype[Any], ...] = ()
-        if parts and not isinstance(parts[0], (str, int)) and parts[0] is not Ellipsis:
+        if parts and not isinstance(parts[0], (str, int, float, type(None))) and parts[0] is not Ellipsis:
             dtypes, parts = (np.dtype(parts[0]),), parts[1:]
         return Shaped(dtypes, parse(parts) if parts else None)
 

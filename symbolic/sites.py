@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+import re
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -72,3 +74,17 @@ class Owner:
         site = self._site("draw")
         number = self.store.draws.setdefault(site, len(self.store.draws))
         return np.random.default_rng([self.store.seed, number])
+
+
+def place_name(weight: Weight[Any, Any], title: str) -> str:
+    """`dense/w`: the layers between the network and the weight, and the name that it is given on its line."""
+    path, file, line = weight._origin[:3]
+    inner = [part for part in path.split("/") if part]
+    if inner and inner[0] == title:
+        inner = inner[1:]
+    return "/".join([*inner, weight.name or _assigned_name(file, line) or "weight"])
+
+
+def _assigned_name(file: str, line: int) -> str:
+    found = re.match(r"\s*(\w+)\s*(?::[^=]+)?=[^=]", linecache.getline(file, line))
+    return found[1] if found else ""

@@ -249,3 +249,10 @@ def test_this_test_sees(importer: str, text: str, wrong: str) -> None:
     """The rule above, broken by hand."""
     (found,) = imports(importer, text)
     assert violation(found) == wrong
+
+
+def test_the_floor_plan_names_every_room() -> None:
+    page = (ROOT / "symbolic" / "README.md").read_text(encoding="utf-8")
+    subjects = [name for name in modules() if name and not name.startswith(("ops.", "nn.")) and "." not in name]
+    packages = {"ops", "nn", "backends"}
+    assert [name for name in subjects if name not in packages and f"{name}.py" not in page] == []

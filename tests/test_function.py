@@ -247,8 +247,23 @@ def test_inputs_by_position_by_name_and_by_default() -> None:
         line(1.0, speed=2.0)
     with pytest.raises(TypeError, match=r"line.* x\b.*;.*line\("):
         line(slope=1.0)
-    with pytest.raises(TypeError, match=r"line takes 3 .*not 2, in .*;"):
-        line.predict(1.0, 2.0)
+    assert line.predict(1.0, 2.0) == 2.5
+    with pytest.raises(TypeError, match=r"line takes 3 .*not 4, in .*;"):
+        line.predict(1.0, 2.0, 3.0, 4.0)
+    with pytest.raises(TypeError, match=r"<lambda> returned nothing.*;"):
+        symbolic(lambda x: None, float)(1.0)
+
+
+def test_a_class_method_below_the_decorator() -> None:
+    class Scaled:
+        by = 2.0
+
+        @symbolic
+        @classmethod
+        def double(cls, x: Scalar) -> Scalar:
+            return x * cls.by
+
+    assert Scaled.double(3.0) == Scaled().double(3.0) == 6.0
 
 
 def test_in_a_symbolic_body_a_plain_helper_takes_layers() -> None:

@@ -128,7 +128,10 @@ class AddTable(Module):
     __slots__ = ()
 
     def build(self, input: AnyLayer) -> AnyLayer:
-        return reduce(np.add, entries_of(input, self))  # type: ignore[arg-type]  # layers stand for arrays
+        entries = entries_of(input, self)
+        if not entries:
+            refuse("AddTable of an empty tuple", "give it at least one entry", ShapeError)
+        return reduce(np.add, entries)  # type: ignore[arg-type]  # layers stand for arrays
 
 
 def tuple_entries(input: AnyLayer) -> list[AnyLayer] | None:
