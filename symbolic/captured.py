@@ -50,7 +50,8 @@ class Watch:
         self.foreign = False  # the code also calls other libraries than NumPy
         value = self.value()
         own_class = isinstance(value, type) and not is_library(home_of(value))  # its attributes may change
-        self.atomic = value if isinstance(value, ATOMS) and not own_class else NOTHING
+        own = own_class or not is_library(type(value).__module__) or getattr(value, "__self__", None) is not None
+        self.atomic = value if isinstance(value, ATOMS) and not own and not isinstance(value, np.ufunc) else NOTHING
         self.seen = fingerprint(value, names)
 
     def value(self) -> Any:
@@ -99,7 +100,9 @@ class _Search:
         self.functions: set[Any] = set()
         self.objects: dict[int, Any] = {}
         inner = getattr(function, "func", function)
-        self.home = (getattr(inner, "__module__", None) or "").partition(".")[0]
+        inner = getattr(inner, "__func__", inner)
+        space = getattr(inner, "__globals__", None)
+        self.home = ((space or {}).get("__name__") or getattr(inner, "__module__", None) or "").partition(".")[0]
         self.reach("the function", function, 0)
         known = -1
         while known != len(self.names):  # a new function brings names, by which objects show more
@@ -143,6 +146,11 @@ class _Search:
             self.reach(what, value.__func__, depth)
         elif isinstance(value, types.FunctionType):
             self.read(value)
+            self.behind(what, value, depth)
+        elif isinstance(value, types.BuiltinMethodType) and not isinstance(
+            value.__self__, (types.ModuleType, type(None))
+        ):
+            self.reach(what, value.__self__, depth + 1)
         elif isinstance(value, property):
             if value.fget is not None:
                 self.reach(what, value.fget, depth)
@@ -150,13 +158,28 @@ class _Search:
             if not is_library(home_of(value), self.home) and id(value) not in self.objects:
                 self.objects[id(value)] = value
                 self.look_into(value, depth)
-        elif isinstance(value, (Layer, np.ndarray, np.generic, *ATOMS)):
+        elif isinstance(value, Layer) or (
+            isinstance(value, (np.ndarray, np.generic, *ATOMS)) and is_library(type(value).__module__)
+        ):
             return
-        elif id(value) not in self.objects and depth < DEEPEST and not is_foreign(value):
+        elif is_foreign(value):
+            self.behind(what, value, depth)
+        elif id(value) not in self.objects and depth < DEEPEST:
             self.objects[id(value)] = value
             self.look_into(value, depth)
 
+    def behind(self, what: str, value: Any, depth: int) -> None:
+        """The functions that a wrapper calls: np.vectorize, functools.wraps, cache, singledispatch, partialmethod."""
+        for name in ("__wrapped__", "func", "pyfunc", "dispatcher"):
+            inner = getattr(value, name, None)
+            if callable(inner) and depth < DEEPEST:
+                self.reach(what, inner, depth + 1)
+        for inner in dict(getattr(value, "registry", None) or {}).values():
+            self.reach(what, inner, depth + 1)
+
     def look_into(self, value: Any, depth: int) -> None:
+        if not isinstance(value, (type, types.ModuleType)) and not is_library(type(value).__module__):
+            self.methods(value)
         if isinstance(value, (type, types.ModuleType)):
             inside = [one for one in named(value, frozenset(self.names)) if not isinstance(one, str)]
             inside = [one.value if isinstance(one, Same) else one for one in inside]
@@ -168,7 +191,6 @@ class _Search:
             inside = list(value)
         else:
             inside = [one for _, one in attributes(value, frozenset(self.names))]
-            self.methods(value)
         for one in inside:
             self.reach("an entry", one, depth + 1)
 
@@ -187,11 +209,14 @@ class _Search:
                 called = name in self.names or (name.startswith("__") and name not in _NEVER)
                 if called and isinstance(found, (types.FunctionType, property, staticmethod, classmethod)):
                     self.reach(name, found, 0)
+                elif called and not isinstance(found, (type, *ATOMS)):
+                    self.reach(name, found, 1)  # a descriptor, an object of the class's
 
     def read(self, function: types.FunctionType) -> None:
         """What a function's code names: the places, and where they lead."""
-        if function in self.functions or is_library(function.__module__, self.home):
-            self.foreign |= (function.__module__ or "").partition(".")[0] not in (*_KNOWN, self.home)
+        module = function.__globals__.get("__name__")  # __module__ may be copied from what is wrapped
+        if function in self.functions or is_library(module, self.home):
+            self.foreign |= (module or "").partition(".")[0] not in (*_KNOWN, self.home)
             return
         self.functions.add(function)
         codes = list(codes_of(function.__code__))
@@ -206,6 +231,9 @@ class _Search:
         space = function.__globals__
         for chain in sorted({chain for code in codes for chain in _global_chains(code)}):
             self.chain(chain, space, function)
+        if self.names & {"globals", "eval", "exec"}:
+            for name in [one for one in self.names if one in space]:
+                self.chain((name,), space, function)
         for module in {name for code in codes for name in _imports(code)}:
             self.imported(module)
         if any(map(_draws, codes)):

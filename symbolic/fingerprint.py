@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import enum
 import functools
+import os
 import sys
 import types
+import weakref
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
@@ -19,9 +21,10 @@ from symbolic.spec import STATIC
 
 ATOMS = (int, float, complex, bool, str, bytes, type(None), type, types.BuiltinFunctionType, np.ufunc, np.dtype)
 _MOVING = {"numpy.random": ("Generator", "RandomState", "BitGenerator"), "random": ("Random",)}
-_LIBRARIES = {"numpy", "symbolic", "scipy", "builtins"} | sys.stdlib_module_names - {"__main__"}
+_LIBRARIES = {"numpy", "symbolic", "scipy", "builtins"}
+_STANDARD = os.path.dirname(os.__file__)
 DEEPEST = 64
-_LARGEST = 50_000  # marks in one fingerprint; beyond that a state counts as moving
+_LARGEST = 5_000_000  # marks in one fingerprint; beyond that a state counts as moving
 NOTHING = object()
 
 MOVING = object()
@@ -54,7 +57,10 @@ def is_library(module: str | None, home: str = "") -> bool:
     if package in _LIBRARIES:
         return True
     file = getattr(sys.modules.get(package), "__file__", None) or ""
-    return package != home and ("site-packages" in file or "dist-packages" in file)
+    if "site-packages" in file or "dist-packages" in file:
+        return package != home
+    # by its place, not by its name alone: a user's file may be called as a module of the standard library is
+    return package in sys.stdlib_module_names - {"__main__"} and (not file or file.startswith(_STANDARD))
 
 
 def is_moving(value: Any) -> bool:
@@ -72,12 +78,18 @@ def fingerprint(value: Any, names: frozenset[str] | None, depth: int = 0, path: 
         return kind, value
     if kind in (float, complex):
         return kind, repr(value)
+    if kind in (set, frozenset):
+        marks = [fingerprint(one, names, depth + 1, path) for one in value]
+        return MOVING if any(mark is MOVING for mark in marks) else (kind, frozenset(marks))
+    if kind is types.BuiltinMethodType and not isinstance(value.__self__, (types.ModuleType, type(None), type)):
+        owner = fingerprint(value.__self__, names, depth + 1, path)  # a method of an array, a dictionary, a generator
+        return MOVING if owner is MOVING else (kind, value.__name__, owner)
+    if kind is np.ufunc and "(vectorized)" in repr(value):
+        return MOVING  # np.frompyfunc does not tell what it calls
     if kind is types.FunctionType and names is not None and not _holds_data(value):
         return Same(value), Same(value.__code__)  # the usual one, quickly
     if isinstance(value, np.ndarray):
-        if value.dtype.hasobject:
-            return kind, value.shape, tuple([fingerprint(one, names, depth + 1, path) for one in value.ravel()])
-        return kind, value.dtype.str, value.shape, value.tobytes()
+        return _gathered(_array_mark(value), _own(value, names), names, depth + 1, path)
     if isinstance(value, np.generic):
         return kind, value.tobytes()
     if isinstance(value, (type, types.ModuleType)) and not is_library(home_of(value)):
@@ -85,17 +97,34 @@ def fingerprint(value: Any, names: frozenset[str] | None, depth: int = 0, path: 
             return Same(value)
         return _gathered(Same(value), named(value, names or frozenset()), names, depth + 1, (*path, id(value)))
     if value is ABSENT or isinstance(value, (Layer, types.ModuleType, types.CodeType, *ATOMS, *_FIXED)):
-        return Same(value)
+        return _gathered(Same(value), _own(value, names), names, depth + 1, (*path, id(value)))
     if is_moving(value):
         return MOVING
-    if id(value) in path or depth > DEEPEST:
+    if id(value) in path:
         return Same(value)
+    if depth > DEEPEST:
+        return MOVING  # nobody looks further
     single = isinstance(value, (types.FunctionType, enum.Enum)) or (names is not None and not _is_container(value))
     head = (kind, Same(value) if single else None)
     return _gathered(head, _contents(value, names), names, depth + 1, (*path, id(value)))
 
 
 _FIXED = (types.MemberDescriptorType, property, staticmethod, classmethod, types.MethodDescriptorType)
+
+
+def _array_mark(value: Any) -> Any:
+    if value.dtype.hasobject:
+        return type(value), value.shape, tuple([Same(one) for one in value.ravel()])
+    return type(value), value.dtype.str, value.shape, value.tobytes()
+
+
+def _own(value: Any, names: frozenset[str] | None) -> Iterator[Any]:
+    """The attributes that a class of the user's adds to a container, an array, a number."""
+    if isinstance(value, (Layer, type, types.ModuleType)) or is_library(type(value).__module__):
+        return
+    for name, one in attributes(value, names):
+        yield name
+        yield one
 
 
 def _holds_data(function: Any) -> bool:
@@ -108,7 +137,11 @@ def home_of(value: Any) -> str:
 
 def named(value: Any, names: frozenset[str]) -> Iterator[Any]:
     """What code with these names could read of a class or a module of the user's."""
-    spaces = [vars(one) for one in value.__mro__] if isinstance(value, type) else [vars(value)]
+    spaces: list[Any] = [vars(value)]
+    if isinstance(value, type):
+        meta: Any = type(value)
+        kinds: list[type] = [*value.__mro__, *meta.__mro__]
+        spaces = [vars(one) for one in kinds if one not in (object, type)]
     for name in sorted(names):
         for space in spaces:
             if name in space:
@@ -148,8 +181,10 @@ def _contents(value: Any, names: frozenset[str] | None) -> Iterator[Any]:
         for key, one in value.items():
             yield key
             yield one
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        yield from sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value
+        yield from _own(value, names)
+    elif isinstance(value, (list, tuple)):
+        yield from value
+        yield from _own(value, names)
     elif isinstance(value, types.MethodType):
         yield value.__self__
         yield value.__func__
@@ -166,8 +201,12 @@ def _contents(value: Any, names: frozenset[str] | None) -> Iterator[Any]:
             yield from [cell.cell_contents for cell in value.__closure__ or () if cell.cell_contents is not value]
     elif isinstance(value, Mapping):
         yield from (one for pair in value.items() for one in pair)
+        yield from _own(value, names)
     elif isinstance(value, (Sequence, Set)):
         yield from value
+        yield from _own(value, names)
+    elif isinstance(value, weakref.ReferenceType):
+        yield value()
     else:
         for name, one in attributes(value, None if is_foreign(value) else names):
             yield name

@@ -25,7 +25,8 @@ from symbolic.spec import AnySpec, spec_of
 
 _UNSEEN = {
     *("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "asarray_chkfinite", "require"),
-    *("frombuffer", "from_dlpack", "fromiter", "nditer", "memoryview", "bytes", "bytearray"),
+    *("frombuffer", "from_dlpack", "fromiter", "nditer", "ndenumerate", "ndindex", "broadcast", "memoryview", "bytes"),
+    *("bytearray", "Polynomial", "poly1d", "flatiter", "polynomial"),
     *("eval", "exec", "globals", "locals", "vars", "compile", "open", "type", "id"),
 }
 """Names by which code can read an array without the array's being told."""
@@ -133,7 +134,7 @@ class Live(np.ndarray[Any, Any], Lent):
 def _others(base: Any) -> Any:
     """An array of the same kind with other numbers."""
     with np.errstate(all="ignore"):
-        other = ~base if base.dtype.kind == "b" else np.nan_to_num(base) * 3 + 1
+        other = ~base if base.dtype.kind == "b" else np.negative(np.nan_to_num(base) * 3 + 1)
     return other.astype(base.dtype)
 
 

@@ -7,6 +7,7 @@ import argparse
 import collections
 import dataclasses
 import enum
+import functools
 import types
 from collections.abc import Callable
 from typing import Any
@@ -608,3 +609,108 @@ def test_a_draw_that_happens_to_agree_twice_is_not_kept() -> None:
     with pytest.warns(s.SymbolicWarning, match="traced anew"):
         found = {float(net(X)[0]) for _ in range(60)}
     assert found == {X[0], -X[0]}
+
+
+# --------------------------------------------------------------------------- behind wrappers, subclasses, descriptors
+
+
+class Table(dict[str, float]):
+    """A container with an attribute of its own."""
+
+    by = 2.0
+
+    def times(self, x: Any) -> Any:
+        return x * self.by
+
+
+class Stack(list[float]):
+    """A list that is called."""
+
+    def __call__(self, x: Any) -> Any:
+        return x * self.by  # type: ignore[attr-defined]  # set below
+
+
+class Descriptor:
+    """What a class answers for its instances."""
+
+    by = 2.0
+
+    def __get__(self, instance: Any, owner: Any) -> float:
+        return self.by
+
+
+class Described:
+    """Its attribute is computed."""
+
+    by = Descriptor()
+
+
+class Meta(type):
+    """What a class answers for itself."""
+
+    rate = 2.0
+
+
+class Made(metaclass=Meta):
+    """Reads its metaclass."""
+
+
+def wrapped(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(*args: Any) -> Any:
+        return function(*args) * SPACE.by
+
+    return wrapper
+
+
+@functools.singledispatch
+def dispatched(value: Any) -> Any:
+    return value * SPACE.by
+
+
+TABLE_OF_ITS_OWN, STACK, DESCRIBED = Table(), Stack(), Described()
+STACK.by = 2.0  # type: ignore[attr-defined]  # an attribute on a list
+MEAN, VECTOR, RAW = wrapped(np.mean), np.vectorize(lambda v: v * SPACE.by), np.frompyfunc(lambda v: v * SPACE.by, 1, 1)
+COLUMN = np.ones(2)
+SUM_OF_COLUMN, GET = COLUMN.sum, {"by": 2.0}.get
+
+
+def set_by(owner: Any) -> tuple[Any, Any]:
+    return (lambda: setattr(owner, "by", 9.0)), (lambda: setattr(owner, "by", 2.0))
+
+
+BEHIND: list[tuple[Any, Any, Any]] = [
+    (lambda x: MEAN(x) * x, *set_by(SPACE)),
+    (lambda x: VECTOR(np.arange(2.0)) + x, *set_by(SPACE)),
+    (lambda x: float(RAW(1.0)) * x, *set_by(SPACE)),
+    (lambda x: dispatched(1.0) * x, *set_by(SPACE)),
+    (lambda x: TABLE_OF_ITS_OWN.times(x), *set_by(TABLE_OF_ITS_OWN)),
+    (lambda x: STACK(x), *set_by(STACK)),
+    (lambda x: x * DESCRIBED.by, *set_by(vars(Described)["by"])),
+    (lambda x: x * Made.rate, lambda: setattr(Meta, "rate", 9.0), lambda: setattr(Meta, "rate", 2.0)),
+    (lambda x: x * SUM_OF_COLUMN(), lambda: COLUMN.fill(3.0), lambda: COLUMN.fill(1.0)),
+    (lambda x: x * globals()["SPACE"].by, *set_by(SPACE)),
+]
+
+
+@pytest.mark.filterwarnings("ignore::symbolic.SymbolicWarning")  # np.frompyfunc does not tell what it calls
+@pytest.mark.parametrize(("function", "change", "back"), BEHIND, ids=range(len(BEHIND)))
+def test_state_behind_wrappers_subclasses_and_descriptors(function: Any, change: Any, back: Any) -> None:
+    follows(function, change, back)
+
+
+def test_a_large_constant_container_is_no_moving_state() -> None:
+    words = {f"w{k}": float(k) for k in range(60_000)}
+    net = of_array(lambda x: x * words["w3"])
+    assert np.array_equal(net(X), X * 3.0) and net.traces() == 1
+
+
+def test_a_set_of_things_that_cannot_print_themselves() -> None:
+    class Silent:
+        by = 2.0
+
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+    things = {Silent()}
+    assert np.array_equal(of_array(lambda x: x * sum(one.by for one in things))(X), X * 2.0)
