@@ -119,9 +119,10 @@ def test_add_appends_in_place_until_the_container_is_used() -> None:
 
 
 def test_what_is_no_layer_is_refused() -> None:
-    things: list[Any] = [np.sin, 3, None, [Linear(2, 2)]]
-    for thing in things:
-        with pytest.raises(DtypeError, match=r"Sequential\.add.*; \w+"):
+    things: list[tuple[Any, str]] = [(np.sin, "@symbolic"), (3, "@symbolic"), (None, "@symbolic")]
+    things += [([Linear(2, 2)], r"one by one: \*layers"), (ReLU, "make an instance")]
+    for thing, remedy in things:
+        with pytest.raises(DtypeError, match=rf"Sequential\.add.*;.*{remedy}"):
             Sequential(thing)
 
 

@@ -97,14 +97,20 @@ class Windows(_Windowed):
         return (Unwindows.make((as_layer(delta), operand), self.parameters),)
 
 
-class Unwindows(_Windowed):
-    """Zeros like an operand, to which every window is added at its place: one sum for each entry of a window."""
+class _Returned(_Windowed):
+    """What came of windows, back in the shape of the array that they slid over."""
 
     __slots__ = ()
     operand_names = ("operand", "like")
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return Spec(array(specs[1]).shape, array(specs[0]).dtype)
+
+
+class Unwindows(_Returned):
+    """Zeros like an operand, to which every window is added at its place: one sum for each entry of a window."""
+
+    __slots__ = ()
 
     def evaluate(self, *values: Any) -> Any:
         delta, total = values[0], np.zeros(np.shape(values[1]), values[0].dtype)
@@ -216,14 +222,10 @@ class WindowSum(_Windowed):
         return (WindowSpread.make((as_layer(delta), operand), self.parameters),)
 
 
-class WindowSpread(_Windowed):
+class WindowSpread(_Returned):
     """Zeros like an operand, to which the delta of each window is added at all its entries."""
 
     __slots__ = ()
-    operand_names = ("operand", "like")
-
-    def infer(self, *specs: AnySpec) -> AnySpec:
-        return Spec(array(specs[1]).shape, array(specs[0]).dtype)
 
     def evaluate(self, *values: Any) -> Any:
         total = np.zeros(np.shape(values[1]), values[0].dtype)
