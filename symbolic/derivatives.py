@@ -14,7 +14,7 @@ import numpy as np
 from symbolic.context import here, inside
 from symbolic.differentiate import gradients, ones_like
 from symbolic.differentiated import Differentiated, check_position, no_gradient, positions, scalar
-from symbolic.errors import DtypeError, warn
+from symbolic.errors import DtypeError
 from symbolic.execution import Executable, Specialization, flat, placed, shaped, way_back
 from symbolic.fingerprint import MOVING, fingerprint
 from symbolic.inference import Inference
@@ -22,13 +22,13 @@ from symbolic.layer import AnyLayer, Layer
 from symbolic.leaves import Identity
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.passing import Mark, Tuple
-from symbolic.plan import build, own
+from symbolic.paths import Paths, Request, Traces
+from symbolic.plan import own
 from symbolic.spec import describe, key_of, spec_of
 from symbolic.structure import Tree, count, flatten, unflatten
 from symbolic.trace import Tracing, as_output, constant_value, is_constant, run_body, trace
 from symbolic.values import native
 
-_TRACES = 64
 _FLOATING = (float, complex, np.floating, np.complexfloating, np.ndarray)
 
 
@@ -84,13 +84,19 @@ class _Call:
         self.traced = [k for k, leaf in enumerate(leaves) if k in wanted or isinstance(leaf, _FLOATING)]
         self.asked = wanted
 
-    def key(self) -> Any:
+    @property
+    def values(self) -> list[Any]:
+        """The values of the traced leaves, as programs take them."""
+        return [native(self.leaves[k]) for k in self.traced]
+
+    def marks(self) -> tuple[Any, Any]:
+        """What is compared at each call: without the kinds of the traced leaves, and with them (`None`: never equal)."""
         traced = set(self.traced)
-        marks = [
-            key_of(native(leaf)) if k in traced else ("static", fingerprint(leaf, None))
-            for k, leaf in enumerate(self.leaves)
-        ]
-        return None if any(mark == ("static", MOVING) for mark in marks) else (self.tree, tuple(marks))
+        static = tuple([None if k in traced else fingerprint(leaf, None) for k, leaf in enumerate(self.leaves)])
+        if any(mark is MOVING for mark in static):
+            return object(), None
+        layout = (self.tree, tuple(self.asked), static)
+        return layout, (layout, tuple([key_of(one) for one in self.values]))
 
     def rebuilt(self, layers: Sequence[AnyLayer]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments with layers in the place of the traced leaves."""
@@ -108,8 +114,7 @@ class _Derivative:
             raise DtypeError(f"grad of {f!r}, which is not callable", remedy="give a function or a layer")
         self.f, self.value = f, value
         self.single, self.argnums = positions(argnums)
-        self.table: dict[Any, list[Specialization]] = {}
-        self.told = False
+        self.paths = Paths(lambda: self.title)
         self.__wrapped__ = f
         self.__name__ = f"{'value_and_' if value else ''}grad({self.title})"
         self.__doc__ = getattr(f, "__doc__", None)
@@ -154,9 +159,11 @@ class _Derivative:
         call = _Call(self, args, kwargs)
         if here.trace is not None or any(isinstance(leaf, Layer) for leaf in call.leaves):
             return self._inline(call, args)
-        on = self._specialized(call)
-        executable: Executable = on.cached("grad", lambda: self._program(on, call))
-        values = [*[native(call.leaves[k]) for k in call.traced], *on.values()]
+        return self.paths.run(self._request(call), lambda on: self._called(call, args, on))
+
+    def _called(self, call: _Call, args: tuple[Any, ...], on: Specialization) -> Any:
+        executable: Executable = on.cached(("grad", *call.asked), lambda: self._program(on, call))
+        values = [*call.values, *on.values()]
         results = executable.derivatives(values, 1, len(executable.program.outputs))
         deltas = {k: like_argument(call.leaves[k], one) for k, one in zip(call.asked, results[1:], strict=True)}
         return self._answer(results[0], self._structured(call, args, deltas))
@@ -171,34 +178,19 @@ class _Derivative:
         back = unflatten(call.tree, iter(every))[0]
         return tuple([back[position % len(args)] for position in self.argnums])
 
-    def _specialized(self, call: _Call) -> Specialization:
-        key = call.key()
-        for found in self.table.get(key, ()) if key is not None else ():
-            if found.tracing.fresh():
-                return found
-        on = self._traced(call)
-        if key is not None:
-            while len(self.table) >= _TRACES:
-                self.table.pop(next(iter(self.table)))
-            kept = [one for one in self.table.get(key, ()) if not one.tracing.moving]
-            self.table[key] = [*kept[-7:], on]
-        return on
+    def traces(self) -> Traces:
+        """How many traces there are by now, of how many paths, with how many guards."""
+        return self.paths.count()
 
-    def _traced(self, call: _Call) -> Specialization:
+    def _request(self, call: _Call) -> Request:
+        layout, key = call.marks()
+        return Request(key, layout, call.values, lambda twice: self._traced(call, twice))
+
+    def _traced(self, call: _Call, twice: bool) -> tuple[Tracing, Inference]:
         leaves: list[AnyLayer] = [Identity() for _ in call.traced]
-        facts = Inference({leaf: spec_of(native(call.leaves[k])) for leaf, k in zip(leaves, call.traced, strict=True)})
+        facts = Inference(dict(zip(leaves, map(spec_of, call.values), strict=True)))
         with inside(path=""):
-            tracing = trace(lambda: self._run(call, leaves), leaves, facts, twice=not self.told)
-        if tracing.moving and not self.told:
-            self.told = True
-            warn(
-                f"{self.title} differs from run to run, at {tracing.moving}; it is traced anew at each call "
-                "(pass what changes as an argument to avoid that)",
-                stacklevel=5,
-            )
-        if self.told:
-            tracing.moving = tracing.moving or "its body"
-        return Specialization(tracing, facts)
+            return trace(lambda: self._run(call, leaves), leaves, facts, twice, call.values), facts
 
     def _run(self, call: _Call, layers: Sequence[AnyLayer]) -> Any:
         args, kwargs = call.rebuilt(layers)
@@ -213,7 +205,7 @@ class _Derivative:
         scalar(on.facts.spec(on.output), self.title)
         place = {k: n for n, k in enumerate(call.traced)}
         variables = [on.inputs[place[k]] for k in call.asked]
-        return Executable(build([on.output], on.graded(variables), on.leaves, on.facts))
+        return Executable(on.program([on.output], on.graded(variables), on.leaves))
 
     # ------------------------------------------------------------------ within a trace
     def _inline(self, call: _Call, args: tuple[Any, ...]) -> Any:
@@ -244,12 +236,15 @@ class _Derivative:
         call = _Call(self, args, {})
         if here.trace is not None or any(isinstance(leaf, Layer) for leaf in call.leaves):
             return self._inline_vjp(call, args)
-        on = self._specialized(call)
+        return self.paths.run(self._request(call), lambda on: self._taped(call, args, on))
+
+    def _taped(
+        self, call: _Call, args: tuple[Any, ...], on: Specialization
+    ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         place = {k: n for n, k in enumerate(call.traced)}
         executable = on.taped([place[k] for k in call.asked])
         program, primal = executable.program, len(on.outputs)
-        values = [native(call.leaves[k]) for k in call.traced]
-        slots = program.slots([*map(_kept, [*values, *on.values()]), *[None] * primal])
+        slots = program.slots([*map(_kept, [*call.values, *on.values()]), *[None] * primal])
         program.run(slots, 0, program.split)
         value = shaped(on.output, [own(one) for one in program.results(slots)[:primal]])
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from symbolic.context import here
 from symbolic.errors import TapeError, warn
-from symbolic.execution import Timed, is_differentiable, placed, shaped, way_back
+from symbolic.execution import Specialization, Timed, is_differentiable, placed, shaped, way_back
 from symbolic.leaves import Weight
 from symbolic.tape import Tape
 from symbolic.training import move
@@ -27,11 +27,17 @@ class Evaluation(Tape[Any, Any]):
     def __init__(self, net: Network, tape: Tape[Any, Any], made: str) -> None:
         self._open, self._shared = False, [1]
         value = native(tape.value)
-        self._on = on = net.specialization(value)
+        self._net, self._made = net, made
+        net.on_path(value, lambda on: self._start(on, tape, value))
+        self._inputs = tape.duplicate()  # last: nothing can fail any more, so it will be closed
+        self._open = True
+
+    def _start(self, on: Specialization, tape: Tape[Any, Any], value: Any) -> None:
+        """Run the forward part on one path."""
+        self._on, net = on, self._net
         if here.trace is not None:
             for weight in on.weights:
                 here.trace.read(weight)
-        self._net, self._made = net, made
         trainable = tape.is_trainable
         self._wanted = [k for k, leaf in enumerate(on.inputs) if trainable and is_differentiable(on.facts.spec(leaf))]
         self._program = on.taped(self._wanted).program
@@ -41,8 +47,6 @@ class Evaluation(Tape[Any, Any]):
         self._deltas: dict[Weight[Any, Any], Any] = {}
         mode = None if net.seconds is None else Timed(net.seconds, self._program.split)
         self._program.run(self._slots, 0, self._program.split, mode)
-        self._inputs = tape.duplicate()  # last: nothing can fail any more, so it will be closed
-        self._open = True
 
     @property
     def value(self) -> Any:

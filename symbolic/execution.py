@@ -210,14 +210,19 @@ class Specialization:
         self.tracing, self.facts = tracing, facts
         self.output = tracing.output
         self.inputs = tracing.leaves
-        self.weights: list[Weight[Any, Any]] = [one for one in topological([self.output]) if isinstance(one, Weight)]
-        self.captured = [one for one in topological([self.output]) if isinstance(one, Captured)]
+        nodes = topological([*tracing.decisions, self.output])
+        self.weights: list[Weight[Any, Any]] = [one for one in nodes if isinstance(one, Weight)]
+        self.captured = [one for one in nodes if isinstance(one, Captured)]
         self.programs: dict[Any, Any] = {}
 
     @property
     def leaves(self) -> list[AnyLayer]:
         """What every program of this trace takes first: inputs, weights, captured arrays."""
         return [*self.inputs, *self.weights, *self.captured]
+
+    def program(self, primal: Sequence[AnyLayer], derived: Sequence[AnyLayer], leaves: Sequence[AnyLayer]) -> Program:
+        """The program for some outputs, which first makes sure that the call stays on the path of this trace."""
+        return build(primal, derived, leaves, self.facts, self.tracing.decisions)
 
     def cached(self, key: Any, make: Callable[[], Any]) -> Any:
         if key not in self.programs:
@@ -246,7 +251,7 @@ class Specialization:
 
     def forward(self) -> Executable:
         return self.cached(  # type: ignore[no-any-return]
-            "forward", lambda: Executable(build(self.outputs, [], self.leaves, self.facts))
+            "forward", lambda: Executable(self.program(self.outputs, [], self.leaves))
         )
 
     def taped(self, wanted: Sequence[int]) -> Executable:
@@ -259,7 +264,7 @@ class Specialization:
         with inside(facts=self.facts, trace=None):
             output, delta = joined(self.outputs), joined(deltas)
             derived = gradients(output, delta, variables) if variables else []
-        return Executable(build(self.outputs, derived, [*self.leaves, *deltas], self.facts))
+        return Executable(self.program(self.outputs, derived, [*self.leaves, *deltas]))
 
     def graded(self, variables: Sequence[AnyLayer]) -> list[AnyLayer]:
         """The gradients of the sum of the outputs."""

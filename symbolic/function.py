@@ -22,6 +22,7 @@ from symbolic.network import network
 from symbolic.nn.initializers import fresh_seed
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Tuple
+from symbolic.paths import Traces
 from symbolic.signature import Signature, signature_of
 from symbolic.sites import Store, place_name
 from symbolic.trace import Tracing, as_output, run_body, trace
@@ -264,9 +265,9 @@ class SymbolicFunction(Layer[Any, Any]):
         found.sort(key=lambda weight: order.get(weight, len(order)))
         return [(place_name(weight, self.title), weight) for weight in found]
 
-    def traces(self) -> int:
-        """How many traces there are by now."""
-        return len(network(self).traces)
+    def traces(self) -> Traces:
+        """How many traces there are by now, of how many paths, with how many guards."""
+        return network(self).count()
 
     # ------------------------------------------------------------------ methods
     def __get__(self, instance: Any, owner: type) -> Any:

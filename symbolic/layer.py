@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeAlias, T
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from symbolic.asking import answer, phrase
 from symbolic.context import assigning, here, source
 from symbolic.errors import SymbolicError, TraceError, Where, _place
 
@@ -175,7 +176,9 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         return printed(self)
 
     def __str__(self) -> str:
-        return Layer.__repr__(self)
+        """The tree; while a call is traced the text of the number, as plain Python would have it."""
+        trace = here.trace
+        return str(trace.answer(self, "text")) if trace and trace.has_number(self) else Layer.__repr__(self)
 
     def equals(self, other: object) -> bool:
         """Whether both trees are built alike, sharing included; weights are equal only to themselves."""
@@ -269,32 +272,38 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         trace.assign(self, index, value)
 
     def __bool__(self) -> bool:
-        return bool(_number(self, "the truth of a condition (bool)"))
-
-    def __float__(self) -> float:
-        return float(_number(self, "float()"))
+        return bool(_answer(self, "truth"))
 
     def __int__(self) -> int:
-        return int(_number(self, "int()"))
+        return int(_answer(self, "int"))
 
     def __index__(self) -> int:
-        return int(_number(self, "an index (__index__)"))
+        return int(_answer(self, "index"))
+
+    def __floor__(self) -> int:
+        return int(_answer(self, "floor"))
+
+    def __ceil__(self) -> int:
+        return int(_answer(self, "ceil"))
+
+    def __trunc__(self) -> int:
+        return int(_answer(self, "trunc"))
+
+    def __float__(self) -> float:
+        return float(_number(self, "float"))
 
     def __complex__(self) -> complex:
-        return complex(_number(self, "complex()"))
+        return complex(_number(self, "complex"))
 
     def __format__(self, form: str) -> str:
-        """Without a form as `str`; a number's form needs a number."""
-        return format(_number(self, f"format with {form!r}"), form) if form else str(self)
+        """The text of its number while a call is traced; else that of the tree."""
+        return str(_answer(self, f"text:{form}")) if form else str(self)
 
     def __round__(self, ndigits: int | None = None) -> Any:
-        return round(_number(self, "round() (np.round keeps the gradient)"), ndigits)
+        return _answer(self, "round") if ndigits is None else METHODS["round"](self)(ndigits)
 
-    def item(self, *args: Any) -> Any:
-        return np.asarray(_number(self, ".item()")).item(*args)
-
-    def tolist(self) -> Any:
-        return np.asarray(_number(self, ".tolist()")).tolist()
+    def __contains__(self, item: Any) -> bool:
+        return bool(METHODS["any"](self == item)())
 
     def __copy__(self) -> Any:
         return FUNCTIONS[np.copy]((self,), {}) if here.trace is not None else self
@@ -354,9 +363,20 @@ def _fact(node: AnyLayer, what: str) -> Any:
     return here.facts.ask(node, what)
 
 
-def _number(node: AnyLayer, construct: str) -> Any:
+def _answer(node: AnyLayer, asked: str) -> Any:
+    """What its number answers: in a traced call this becomes a decision of the trace."""
     _refuse_assignment(node)
-    return here.trace.concrete(node, construct) if here.trace else _Installed.runtime.constant(node, construct)
+    if here.trace is not None:
+        return here.trace.answer(node, asked)
+    return answer(asked, _Installed.runtime.constant(node, phrase(asked)))
+
+
+def _number(node: AnyLayer, asked: str) -> Any:
+    """The same for an answer that would strip a gradient: only of what has none."""
+    _refuse_assignment(node)
+    if here.trace is not None:
+        return here.trace.number(node, asked)
+    return answer(asked, _Installed.runtime.constant(node, phrase(asked)))
 
 
 def _refuse_assignment(node: AnyLayer) -> None:
@@ -369,9 +389,9 @@ def _refuse_assignment(node: AnyLayer) -> None:
 
 def cannot(node: AnyLayer, construct: str) -> NoReturn:
     """Refuse to turn a traced value into a number."""
-    remedy = (
-        "use np.where for a choice by value" if "truth" in construct else "keep to NumPy functions, which are traced"
-    )
+    remedy = "keep to NumPy functions, which are traced"
+    if "truth" in construct:
+        remedy = "call it with data, or use np.where for a choice by value"
     if construct == "float()":
         remedy = "use NumPy's functions (np.exp, not math.exp), which keep the gradient"
     refuse(f"{construct} was asked of the traced value {short(node)}, which has no number while tracing", remedy)
@@ -393,5 +413,7 @@ def qualified(func: Callable[..., Any]) -> str:
 
 
 def short(node: AnyLayer, limit: int = 60) -> str:
-    text = str(node)
+    from symbolic.printing import printed  # printing needs the leaves, which need this class
+
+    text = printed(node)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

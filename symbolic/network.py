@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any, ClassVar, NamedTuple
+from contextlib import contextmanager
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from symbolic.context import here, source
-from symbolic.errors import SymbolicError, _place, warn
+from symbolic.errors import _place
 from symbolic.evaluation import Evaluation
 from symbolic.execution import Executable, Specialization, Timed, shaped
 from symbolic.inference import Inference
@@ -20,6 +20,7 @@ from symbolic.leaves import Identity, Literal, Projection, Weight, set_once
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Item, Tuple
+from symbolic.paths import Paths, Request
 from symbolic.plan import own
 from symbolic.spec import AnySpec, TupleSpec, key_of, spec_of
 from symbolic.tape import Tape
@@ -27,82 +28,31 @@ from symbolic.trace import Tracing, constant_value, is_constant, trace
 from symbolic.training import Trainer, move
 from symbolic.values import entries, finished, fitted, gathered, layout, read_only, structured
 
-_TRACES = 64  # kept for each layer
-_KEYS = 64  # specs of inputs for which programs are kept
+T = TypeVar("T")
 
 
-class Network:
-    """A layer's traces, and its specializations by the specs of the inputs."""
+class Network(Paths):
+    """A layer's traces, and what is recorded of its runs."""
 
     def __init__(self, layer: AnyLayer) -> None:
+        super().__init__(lambda: repr(layer))
         self.layer = layer
-        self.traces: list[Tracing] = []
-        self.table: dict[Any, list[Specialization]] = {}
         self.seconds: dict[str, list[float]] | None = None
         self.last: dict[str, list[float]] = {}
-        self.told = False
 
-    def specialization(self, value: Any) -> Specialization:
-        """The programs for an input; a new trace where no old one would come out the same."""
-        key = key_of(value)
-        for found in self.table.get(key, ()):
-            if found.tracing.fresh():
-                return found
-        found = self._reused(value) or self._traced(value)
-        while len(self.table) >= _KEYS:
-            self.table.pop(next(iter(self.table)))
-        kept = [one for one in self.table.get(key, ()) if not one.tracing.moving]
-        self.table[key] = [*kept[-7:], found]
-        return found
+    def on_path(self, value: Any, use: Callable[[Specialization], T]) -> T:
+        """`use` of the programs for an input; a new trace where no old one would come out the same."""
+        values = list(entries(value))
+        return self.run(Request(key_of(value), layout(value), values, lambda twice: self._traced(value, twice)), use)
 
-    def _reused(self, value: Any) -> Specialization | None:
-        for tracing in reversed(self.traces):
-            if not tracing.fresh():
-                continue
-            if tracing.layout != layout(value):
-                continue
-            values = list(entries(value))
-            facts = Inference(dict(zip(tracing.leaves, map(spec_of, values), strict=True)))
-            with suppress(SymbolicError):  # what does not fit is told by the body, which may also do without
-                if tracing.admits(facts):
-                    return self._checked(tracing, facts)
-        return None
-
-    def _traced(self, value: Any) -> Specialization:
-        names = getattr(self.layer, "input_names", ())
-        leaves = [self._leaf(k, names) for k in range(sum(1 for _ in entries(value)))]
+    def _traced(self, value: Any, twice: bool) -> tuple[Tracing, Inference]:
+        names, values = getattr(self.layer, "input_names", ()), list(entries(value))
+        leaves: list[AnyLayer] = [Projection(k, names[k] if k < len(names) else "") for k in range(len(values))]
         if type(value) is not tuple and leaves:
             leaves = [Identity(names[0] if names else "")]
-        facts = Inference(dict(zip(leaves, map(spec_of, entries(value)), strict=True)))
+        facts = Inference(dict(zip(leaves, map(spec_of, values), strict=True)))
         argument = structured(value, iter(leaves))
-        moving = any(one.moving for one in self.traces)
-        tracing = trace(lambda: self.layer.apply(argument), leaves, facts, twice=not moving)
-        if moving:
-            tracing.moving = self.traces[-1].moving
-        tracing.layout = layout(value)
-        self._keep(tracing)
-        return self._checked(tracing, facts)
-
-    def _leaf(self, k: int, names: Sequence[str]) -> AnyLayer:
-        return Projection(k, names[k] if k < len(names) else "")
-
-    def _keep(self, tracing: Tracing) -> None:
-        if tracing.moving:
-            self.traces = []
-            if not self.told:
-                self.told = True
-                warn(
-                    f"{self.layer!r} differs from run to run, at {tracing.moving}; it is traced anew at each call "
-                    "(pass what changes as an argument to avoid that)",
-                    stacklevel=6,
-                )
-        self.traces = [*self.traces[1 - _TRACES :], tracing]
-
-    def _checked(self, tracing: Tracing, facts: Inference) -> Specialization:
-        for check in tracing.checks:
-            check(facts)
-        facts.spec(tracing.output)  # wrong shapes are found here, before anything runs
-        return Specialization(tracing, facts)
+        return trace(lambda: self.layer.apply(argument), leaves, facts, twice, values), facts
 
     # ------------------------------------------------------------------ running
     def execute(self, executable: Executable, values: Sequence[Any]) -> Sequence[Any]:
@@ -236,12 +186,14 @@ class _Runtime:
 
     def predict(self, layer: AnyLayer, inputs: tuple[Any, ...]) -> Any:
         net, value = network(layer), gathered(layer, inputs)
-        found = net.specialization(value)
+        return net.on_path(value, lambda on: self._predict(net, on, value))
+
+    def _predict(self, net: Network, found: Specialization, value: Any) -> Any:
         if here.trace is not None:  # within a body, as numbers
             for weight in found.weights:
                 here.trace.read(weight)
         results = net.execute(found.forward(), [*entries(value), *found.snapshots()])
-        return finished(layer, shaped(found.output, results))
+        return finished(net.layer, shaped(found.output, results))
 
     def forward(self, layer: AnyLayer, tape: Any) -> Any:
         if not isinstance(tape, Tape):

@@ -40,10 +40,17 @@ class Program:
     function itself does not have.
     """
 
-    def __init__(self, leaves: Sequence[AnyLayer], primal: int, roots: Sequence[AnyLayer], facts: Inference) -> None:
+    def __init__(
+        self,
+        leaves: Sequence[AnyLayer],
+        primal: int,
+        roots: Sequence[AnyLayer],
+        facts: Inference,
+        decisions: Sequence[AnyLayer] = (),
+    ) -> None:
         self.leaves = tuple(leaves)
         slots: dict[AnyLayer, int] = {leaf: k for k, leaf in enumerate(leaves)}
-        order = topological(roots[:primal])
+        order = topological([*decisions, *roots[:primal]])  # what the body did before it asked, then the check
         ahead = set(order)
         order += [node for node in topological(roots) if node not in ahead]
         self.constants: list[tuple[int, Any]] = []
@@ -185,11 +192,16 @@ def _copied(program: Program) -> list[bool]:
 
 
 def build(
-    primal: Sequence[AnyLayer], derived: Sequence[AnyLayer], leaves: Sequence[AnyLayer], facts: Inference
+    primal: Sequence[AnyLayer],
+    derived: Sequence[AnyLayer],
+    leaves: Sequence[AnyLayer],
+    facts: Inference,
+    decisions: Sequence[AnyLayer] = (),
 ) -> Program:
-    """The program that computes the primal outputs and then the derived ones."""
-    roots = simplify(expand([*primal, *derived], facts), facts)
-    return Program(leaves, len(primal), roots, facts)
+    """The program that checks the decisions of its trace, computes the primal outputs and then the derived ones."""
+    roots = simplify(expand([*decisions, *primal, *derived], facts), facts)
+    count = len(decisions)
+    return Program(leaves, len(primal), roots[count:], facts, roots[:count])
 
 
 def is_buffer(spec: AnySpec) -> bool:

@@ -11,80 +11,44 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
 
+from symbolic.asking import answer, phrase
+from symbolic.assignment import Assignments
 from symbolic.captured import Watch, watches
+from symbolic.concrete import Numbers
 from symbolic.context import here, inside
-from symbolic.errors import ShapeError, _place, buried
+from symbolic.errors import _place, buried
 from symbolic.fingerprint import MOVING, Same
-from symbolic.inference import Inference
+from symbolic.inference import Inference, unseen
 from symbolic.layer import AnyLayer, Layer, cannot, refuse, short
 from symbolic.leaves import Literal, Weight
-from symbolic.literal import as_layer
-from symbolic.live import Loan
-from symbolic.ops.indexing import assign as assigned
+from symbolic.literal import as_layer, delta_spec
+from symbolic.live import Captured, Loan
+from symbolic.ops.deciding import Decision
 from symbolic.ops.operation import Operation, topological
-from symbolic.ops.passing import Cast, Mark, Tuple
+from symbolic.ops.passing import Tuple
 from symbolic.plan import build
 from symbolic.printing import alike, bits
 from symbolic.sites import Owner, Store
-from symbolic.spec import Spec
+from symbolic.sizes import Shape
+from symbolic.spec import Spec, TupleSpec
 from symbolic.structure import flatten
 
 
-class Shape(Sequence[int]):
-    """The shape of a traced value. It reads as a tuple; each size that is read becomes a guard of the trace."""
-
-    __slots__ = ("_node", "_sizes", "_trace")
-
-    def __init__(self, trace: Tracing, node: AnyLayer, sizes: tuple[int | None, ...]) -> None:
-        self._trace, self._node, self._sizes = trace, node, sizes
-
-    def _size(self, axis: int) -> int:
-        size = self._sizes[axis]
-        if size is None:
-            self._trace.unknown(self._node, f"shape[{axis}]")
-        self._trace.guard(self._node, "shape", axis, size)
-        return size
-
-    def __len__(self) -> int:
-        return len(self._sizes)
-
-    def __getitem__(self, index: Any) -> Any:
-        axes = range(len(self._sizes))[index]
-        return self._size(axes) if isinstance(axes, int) else tuple([self._size(k) for k in axes])
-
-    def __iter__(self) -> Iterator[int]:
-        return iter([self._size(k) for k in range(len(self._sizes))])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, (tuple, Shape)) and len(other) == len(self) and tuple(self) == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
-    def __add__(self, other: Any) -> tuple[int, ...]:
-        return tuple(self) + tuple(other)
-
-    def __radd__(self, other: Any) -> tuple[int, ...]:
-        return tuple(other) + tuple(self)
-
-    def __mul__(self, times: int) -> tuple[int, ...]:
-        return tuple(self) * times
-
-    def __repr__(self) -> str:
-        return repr(tuple(self))
-
-
-class Tracing:
+class Tracing(Assignments):
     """One run of a body, and what it found: the graph, the guards, the watches."""
 
-    def __init__(self, leaves: Sequence[AnyLayer], facts: Inference) -> None:
+    def __init__(self, leaves: Sequence[AnyLayer], facts: Inference, numbers: Mapping[AnyLayer, Any] | None) -> None:
+        super().__init__(facts)
         self.leaves = tuple(leaves)
-        self.facts = facts
+        self.numbers = None if numbers is None else Numbers(numbers, facts)
+        self.decisions: list[Decision] = []
+        self.constants: dict[AnyLayer, bool] = {}
         self.guards: dict[tuple[AnyLayer, str, int], Any] = {}
         self.checks: list[Callable[[Inference], None]] = []
         self.watches: list[Any] = []
@@ -92,7 +56,6 @@ class Tracing:
         self.loans: dict[Any, Loan] = {}
         self.hyperparameters: list[Watch] = []
         self.entered: dict[Any, int] = {}
-        self.assigned: dict[AnyLayer, AnyLayer] = {}
         self.owners: list[Owner] = []
         self.moving = ""  # the line by which the body differs from run to run: it is traced at each call
         self.bodies = 0  # Python functions that were run
@@ -106,13 +69,25 @@ class Tracing:
         shape, dtype = (spec.shape, spec.dtype) if isinstance(spec, Spec) else (None, None)
         if what == "dtype":
             return self.unknown(node, what) if dtype is None else self.guard(node, "dtype", 0, dtype)
-        if shape is None:
+        if shape is None and self.numbers is None:
             return self.unknown(node, what)
+        if shape is None:
+            shape = self.answer(node, "shape")
         rank = self.guard(node, "ndim", 0, len(shape))
         if what == "ndim":
             return rank
-        sizes = Shape(self, node, shape)
+        if isinstance(node, Literal):
+            return shape if what == "shape" else int(np.prod(shape, dtype=int))
+        sizes = Shape(len(shape), lambda axis: self._size(node, axis, shape[axis]))
         return sizes if what == "shape" else int(np.prod(tuple(sizes), dtype=int))
+
+    def _size(self, node: AnyLayer, axis: int, size: int | None) -> int:
+        """One size: of the spec, which becomes a guard, or of a value whose size only its numbers tell."""
+        if size is not None:
+            return int(self.guard(node, "shape", axis, size))
+        if self.numbers is None:
+            self.unknown(node, f"shape[{axis}]")
+        return int(self.answer(node, "shape")[axis])
 
     def made(self, node: AnyLayer) -> None:
         """Check the operands of a new node at once: the error comes on the line that is wrong, as NumPy's would."""
@@ -139,6 +114,8 @@ class Tracing:
     def admits(self, facts: Inference) -> bool:
         """Whether the body would ask the same questions and get the same answers for inputs of these specs."""
         for (node, what, axis), value in self.guards.items():
+            if what == "kind":
+                return False  # more was asked than specs tell
             found = facts.ask(node, what)
             if what == "shape":
                 found = found[axis] if found is not None and axis < len(found) else None
@@ -177,98 +154,55 @@ class Tracing:
         return title if self.entered[key] == 1 else f"{title}_{self.entered[key]}"
 
     # ------------------------------------------------------------------ numbers
-    def concrete(self, node: AnyLayer, construct: str) -> Any:
-        """The number of a value that depends on constants alone; any other is refused."""
+    def answer(self, node: AnyLayer, asked: str) -> Any:
+        """What the number of a value answers in this call; of one that is no constant it becomes a decision.
+
+        Refused where there is no call: a tree that is printed without an input.
+        """
         node = self.resolve(node)
-        return constant_value(node) if is_constant(node) else cannot(node, construct)
+        if self.is_constant(node):
+            return answer(asked, constant_value(node))
+        if self.numbers is None:
+            cannot(node, phrase(asked))
+        found = answer(asked, self.numbers.of(node))
+        self.decisions.append(Decision.make((node,), (asked, found, len(self.decisions))))
+        return found
 
-    # ------------------------------------------------------------------ assignment
-    def resolve(self, node: AnyLayer) -> AnyLayer:
-        """The node that a name stands for now: after assignments to it, or to what it is a view of."""
-        if not self.assigned:
-            return node
-        views: list[Operation] = []
-        at = node
-        while at not in self.assigned:
-            if not self._is_view(at):
-                return node
-            views.append(at)  # type: ignore[arg-type]  # a view is an operation
-            at = at.operands[0]
-        while at in self.assigned:
-            at = self.assigned[at]
-        for view in reversed(views):
-            self._certain(view)
-            at = view.rebuilt((at, *view.operands[1:]))
-        return at
+    def number(self, node: AnyLayer, asked: str) -> Any:
+        """The same where the answer would strip a gradient: of constants, and of what has no gradient."""
+        node = self.resolve(node)
+        if not self.is_constant(node) and (self.numbers is None or delta_spec(self.facts.spec(node)) is not None):
+            cannot(node, phrase(asked))
+        return self.answer(node, asked)
 
-    def _is_view(self, node: AnyLayer) -> bool:
-        """Whether a node shares its base's memory in NumPy; a scalar never does."""
-        if not isinstance(node, Operation) or not node.operands or not node.shares:
-            return False
+    def has_number(self, node: AnyLayer) -> bool:
+        """Whether a layer is a value of this call, rather than a network that the body uses."""
+        leaf = isinstance(node, (Operation, Weight, Captured)) or node in self.leaves
+        return self.numbers is not None and leaf
+
+    def kind(self, node: AnyLayer) -> type:
+        """The type that the value has in this call: `float`, `np.float64`, `np.ndarray`."""
+        node = self.resolve(node)
         spec = self.facts.spec(node)
-        if isinstance(spec, Spec) and spec.shape == ():
-            return False
-        return node.is_view(self.facts.operands(node)) is not False
+        self.guard(node, "kind", 0, None)
+        if isinstance(spec, Spec) and spec.shape == () and self.numbers is not None:
+            return type(self.numbers.of(node))
+        if isinstance(spec, Spec) and spec.python is not None:
+            return spec.python
+        return tuple if isinstance(spec, TupleSpec) else np.ndarray
 
-    def assign(self, target: AnyLayer, index: Any, value: Any) -> None:
-        """`target[index] = value`, NumPy's way."""
-        self._store(target, assigned(self.resolve(target), index, as_layer(value)))
+    def is_constant(self, node: AnyLayer) -> bool:
+        """`is_constant`, kept for each node: a loop that asks at every turn looks at new nodes only."""
+        for one in unseen(node, self.constants):
+            operands = one.operands if isinstance(one, Operation) else ()
+            fixed = isinstance(one, (Operation, Literal))
+            self.constants[one] = fixed and all(self.constants[each] for each in operands)
+        return self.constants[node]
 
-    def replace(self, target: AnyLayer, value: AnyLayer) -> AnyLayer:
-        """`target += …`: a scalar gives a new one, an array keeps its shape and dtype and changes for all its views."""
-        before, after = self.facts.spec(self.resolve(target)), self.facts.spec(value)
-        if self.ask(target, "ndim") == 0:
-            return value
-        assert isinstance(before, Spec) and isinstance(after, Spec)
-        if before.shape != after.shape:
-            refuse(
-                f"an in-place operator would change the shape {before.shape} to {after.shape}",
-                "write x = x + y, which makes a new array",
-                ShapeError,
-            )
-        if before.dtype != after.dtype:
-            if before.dtype is None or after.dtype is None or not np.can_cast(after.dtype, before.dtype, "same_kind"):
-                refuse(
-                    f"an in-place operator would cast {after.dtype} to {before.dtype}",
-                    "write x = x + y, which makes a new array",
-                )
-            value = Cast(value, to=before.dtype)
-        self._store(target, value)
-        return target
-
-    def _store(self, target: AnyLayer, value: AnyLayer) -> None:
-        if isinstance(target, (Weight, Literal)):
-            refuse(
-                f"assignment to a {type(target).__name__}",
-                "weights move through an optimizer and constants stay; compute a new value instead",
-            )
-        if self._is_view(target):
-            self._store_through(target, value)  # type: ignore[arg-type]  # a view is an operation
-            return
-        last = target
-        while last in self.assigned:
-            last = self.assigned[last]
-        self.assigned[last] = Mark.make((value,))
-
-    def _certain(self, view: Operation) -> None:
-        """Refuse where NumPy's answer depends on how the array lies in memory."""
-        if view.is_view(self.facts.operands(view)) is None:
-            refuse(
-                f"assignment where {type(view).__name__} may be a view or a copy, as the array lies in memory",
-                "make it certain: np.copy(x) before the assignment, or assign to the array itself",
-            )
-
-    def _store_through(self, view: Operation, value: AnyLayer) -> None:
-        """Write a view's new entries into its base; the view is then read from there."""
-        self._certain(view)
-        base = view.operands[0]
-        written = view.written_back(self.resolve(base), value, self.facts.spec(base), self.facts.spec(view))
-        if written is None:
-            refuse(
-                f"assignment through {type(view).__name__}, which is a view of another traced value",
-                "make a copy first (np.copy), or assign to the original array",
-            )
-        self._store(base, written)
+    @property
+    def answers(self) -> list[Any]:
+        """The path that was taken: every decision with its answer, in order."""
+        return [(one.asked, one.answer) for one in self.decisions]
 
     # ------------------------------------------------------------------ weights
     def weight(self, make: Callable[[], Any], value: Any) -> Any:
@@ -322,19 +256,30 @@ def run_body(store: Store | None, function: Callable[..., Any], args: Sequence[A
             tracing.owners.pop()
 
 
-def trace(apply: Callable[[], Any], leaves: Sequence[AnyLayer], facts: Inference, twice: bool = True) -> Tracing:
-    """Run `apply` as a trace over the leaves; a body is run twice, and if the graphs differ it is a moving one."""
-    first = _run(apply, leaves, facts, lends=twice)
+def trace(
+    apply: Callable[[], Any],
+    leaves: Sequence[AnyLayer],
+    facts: Inference,
+    twice: bool = True,
+    values: Sequence[Any] | None = None,
+) -> Tracing:
+    """Run `apply` as a trace over the leaves; a body is run twice, and if the graphs differ it is a moving one.
+
+    `values` are those of the leaves, for a body that asks for them.
+    """
+    numbers = None if values is None else dict(zip(leaves, values, strict=True))
+    run = partial(_run, apply, leaves, facts, numbers)
+    first = run(lends=twice)
     if not twice or not first.bodies:
         return first
     lent = any(loan.lent for loan in first.loans.values())
     second = first
     with contextlib.suppress(*((Exception,) if lent else ())):  # other numbers may fail where these do not
-        second = _run(apply, leaves, facts, disguised=lent)
-        second.moving = difference(first.output, second.output)
+        second = run(disguised=lent)
+        second.moving = difference(first, second)
     if lent and (second is first or second.moving):  # its numbers were read unseen, perhaps: again with nothing lent
-        first, second = (_run(apply, leaves, facts, lends=False) for _ in range(2))
-        second.moving = difference(first.output, second.output)
+        first, second = (run(lends=False) for _ in range(2))
+        second.moving = difference(first, second)
     unseen = [one.what for one in second.watches if getattr(one, "seen", None) is MOVING]
     second.moving = second.moving or (f"{unseen[0]}, which changes unseen" if unseen else "")
     return second
@@ -344,10 +289,11 @@ def _run(
     apply: Callable[[], Any],
     leaves: Sequence[AnyLayer],
     facts: Inference,
+    numbers: Mapping[AnyLayer, Any] | None,
     lends: bool = True,
     disguised: bool = False,
 ) -> Tracing:
-    tracing = Tracing(leaves, facts)
+    tracing = Tracing(leaves, facts, numbers)
     tracing.lends, tracing.disguised = lends, disguised
     with inside(trace=tracing, facts=tracing, origin=None, path="", floating=np.geterr()):
         tracing.output = as_output(apply())
@@ -367,8 +313,9 @@ def as_output(value: Any) -> AnyLayer:
     return as_layer(value)
 
 
-def difference(one: AnyLayer, other: AnyLayer) -> str:
+def difference(first: Tracing, second: Tracing) -> str:
     """Where two traces of one body differ: the line of the first constant that does, or of the first operation."""
+    one, other = (Tuple.make((*run.decisions, run.output)) for run in (first, second))
     if alike(one, other):
         return ""
     for a, b in zip(topological([one]), topological([other]), strict=False):
@@ -377,4 +324,4 @@ def difference(one: AnyLayer, other: AnyLayer) -> str:
     return "its body"
 
 
-__all__ = ["Shape", "Store", "Tracing", "as_output", "run_body", "trace"]
+__all__ = ["Store", "Tracing", "as_output", "run_body", "trace"]

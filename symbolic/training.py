@@ -13,7 +13,6 @@ from symbolic.errors import DtypeError, NonFiniteError, SymbolicError, Where, _p
 from symbolic.execution import Executable, Specialization, Timed, entirely_finite, finite, shaped
 from symbolic.layer import AnyLayer, refuse
 from symbolic.leaves import COMMITTING, Weight, commit, like
-from symbolic.plan import build
 from symbolic.spec import spec_of
 from symbolic.values import entries, finished, gathered
 
@@ -98,7 +97,7 @@ class Step:
                     self._formula(optimizer, numbers)
         self.moving = sorted(self.new)
         derived = [*self.gradients, *[self.new[k] for k in self.moving], *self.states]
-        program = build(on.outputs, derived, self.leaves, on.facts)
+        program = on.program(on.outputs, derived, self.leaves)
         self.primal = len(on.outputs)
         first = self.primal + len(self.gradients)
         into = [first + n for n, k in enumerate(self.moving) if isinstance(on.weights[k].cell.value, np.ndarray)]
@@ -141,10 +140,9 @@ class Trainer:
 
     def step(self, value: Any) -> Any:
         with STEPPING:
-            return self._step(value)
+            return self.net.on_path(value, lambda on: self._step(on, value))
 
-    def _step(self, value: Any) -> Any:
-        on = self.net.specialization(value)
+    def _step(self, on: Specialization, value: Any) -> Any:
         if not on.weights:
             raise SymbolicError(
                 f"train has nothing to move: {self.net.layer!r} has no weights",

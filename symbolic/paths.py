@@ -1,0 +1,191 @@
+"""Which trace is right for a call? The one whose guards hold, whose watches hold, and on whose path the call stays.
+
+A call first tries what fitted last. When a decision has another answer than in a trace, the call has left its path:
+of the other traces only those come into question that decided alike so far and have the new answer there. If none is
+left, the body is traced anew and the trace is kept beside the others.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeVar
+
+from symbolic.asking import PathLeft
+from symbolic.context import inside
+from symbolic.errors import SymbolicError, _place, warn
+from symbolic.execution import Specialization
+from symbolic.inference import Inference
+from symbolic.spec import spec_of
+from symbolic.trace import Tracing
+
+T = TypeVar("T")
+
+_TRACES = 64  # kept for each function, and for each kind of inputs
+_KEYS = 64  # kinds of inputs for which programs are kept
+_RESTLESS = 8  # calls in a row that each took a new path: worth a word
+
+
+class Request(NamedTuple):
+    """One call: the kinds of its inputs (`None`: of a kind that never comes again), their nesting, their values."""
+
+    key: Any
+    layout: Any
+    values: Sequence[Any]
+    trace: Callable[[bool], tuple[Tracing, Inference]]  # runs the body; whether twice
+    names: Any = None
+
+
+class Traces(int):
+    """How many traces there are; `paths` of them differ in their decisions, `guards` is what is asked of a call.
+
+    >>> from symbolic.paths import Traces
+    >>> Traces.of(3, 2, 5)
+    3 traces of 2 paths with 5 guards
+    """
+
+    paths: int
+    guards: int
+
+    @classmethod
+    def of(cls, traces: int, paths: int, guards: int) -> Traces:
+        self = cls(traces)
+        self.paths, self.guards = paths, guards
+        return self
+
+    def __repr__(self) -> str:
+        return f"{int(self)} traces of {self.paths} paths with {self.guards} guards"
+
+
+class Paths:
+    """The traces of one function, and its specializations by the kinds of the inputs."""
+
+    def __init__(self, title: Callable[[], str]) -> None:
+        self.title = title
+        self.traces: list[Tracing] = []
+        self.table: dict[Any, list[Specialization]] = {}
+        self.moving = ""  # the line by which the body differs from run to run
+        self.restless = 0
+        self.told = False
+        self.lock = threading.RLock()
+
+    def run(self, request: Request, use: Callable[[Specialization], T]) -> T:
+        """`use` of the specialization on whose path the call stays. It changes nothing before the decisions hold."""
+        seen: list[Specialization] = []
+        left: list[tuple[Tracing, PathLeft]] = []
+        for on in self._kept(request):
+            seen.append(on)
+            if all(_leads_on(tracing, gone, on.tracing) for tracing, gone in left):
+                try:
+                    result = use(on)
+                except PathLeft as gone:
+                    left.append((on.tracing, gone))
+                    continue
+                self._used(request, on)
+                return result
+        on = self._fresh(request, seen)
+        try:
+            return use(on)
+        except PathLeft:  # it was made from these very values: a last bit differs, and the body's own answers count
+            with inside(unchecked=True):
+                return use(on)
+
+    def count(self) -> Traces:
+        paths = {tuple(map(repr, one.answers)) for one in self.traces}
+        guards = sum(len(one.guards) + len(one.decisions) for one in self.traces)
+        return Traces.of(len(self.traces), len(paths), guards)
+
+    # ------------------------------------------------------------------ the traces that are there
+    def _kept(self, request: Request) -> Iterator[Specialization]:
+        """The specializations for inputs of this kind, the last used first; then traces that admit this kind."""
+        tried = set()
+        for on in tuple(self.table.get(request.key, ())):
+            tried.add(on.tracing)
+            if on.tracing.fresh():
+                yield on
+        for tracing in reversed(tuple(self.traces)):
+            if tracing in tried or tracing.layout != request.layout or not tracing.fresh():
+                continue
+            facts = Inference(dict(zip(tracing.leaves, map(spec_of, request.values), strict=True)))
+            with suppress(SymbolicError):  # what does not fit is told by the body, which may also do without
+                if tracing.admits(facts):
+                    yield checked(tracing, facts)
+
+    def _used(self, request: Request, on: Specialization) -> None:
+        self.restless = 0
+        kept = self.table.get(request.key, ())
+        if not kept or kept[0] is not on:
+            self._keep(request.key, on)
+
+    def _keep(self, key: Any, on: Specialization) -> None:
+        if key is None:
+            return
+        with self.lock:
+            while len(self.table) >= _KEYS and key not in self.table:
+                self.table.pop(next(iter(self.table)))
+            others = [one for one in self.table.get(key, ()) if one is not on and not one.tracing.moving]
+            self.table[key] = [on, *others[: _TRACES - 1]]
+
+    # ------------------------------------------------------------------ a new one
+    def _fresh(self, request: Request, seen: Sequence[Specialization]) -> Specialization:
+        """A new trace; one that another thread has made in the meantime serves as well."""
+        with self.lock:
+            for on in self.table.get(request.key, ()):
+                if on not in seen and not on.tracing.decisions and on.tracing.fresh():
+                    return on
+            tracing, facts = request.trace(not self.moving)
+            tracing.layout = request.layout
+            tracing.moving = tracing.moving or self.moving
+            self._note(tracing)
+            on = checked(tracing, facts)
+            self._keep(request.key, on)
+            return on
+
+    def _note(self, tracing: Tracing) -> None:
+        if tracing.moving:
+            self.traces = []
+            if not self.moving:
+                warn(
+                    f"{self.title()} differs from run to run, at {tracing.moving}; it is traced anew at each call "
+                    "(pass what changes as an argument to avoid that)",
+                    stacklevel=8,
+                )
+            self.moving = tracing.moving
+        self.traces = [*self.traces[1 - _TRACES :], tracing]
+        self.restless += bool(tracing.decisions)
+        if self.restless > _RESTLESS and not self.told:
+            self.told = True
+            last = _newest(tracing, self.traces[:-1])
+            warn(
+                f"{self.title()} took a new path at each of its last {_RESTLESS} calls, at {_place(last._origin)}: it "
+                f"asks for the {last.asked} of a value that is another each time, and is traced anew at each call "
+                "(keep the value an array, or choose with np.where)",
+                stacklevel=8,
+            )
+
+
+def _leads_on(tracing: Tracing, gone: PathLeft, other: Tracing) -> bool:
+    """Whether another trace decided as this one did until the call left it, and then has the call's answer."""
+    theirs = other.answers
+    if len(theirs) <= gone.at or theirs[: gone.at] != tracing.answers[: gone.at]:
+        return False
+    asked, answer = theirs[gone.at]
+    return bool(asked == tracing.answers[gone.at][0] and answer == gone.answer)
+
+
+def _newest(tracing: Tracing, others: Sequence[Tracing]) -> Any:
+    """The first decision by which a trace differs from the one before it."""
+    before = others[-1].answers if others else []
+    for one, other in zip(tracing.decisions, before, strict=False):
+        if (one.asked, one.answer) != other:
+            return one
+    return tracing.decisions[min(len(before), len(tracing.decisions) - 1)]
+
+
+def checked(tracing: Tracing, facts: Inference) -> Specialization:
+    """A trace for inputs of these specs; wrong shapes are found here, before anything runs."""
+    for check in tracing.checks:
+        check(facts)
+    facts.spec(tracing.output)
+    return Specialization(tracing, facts)
