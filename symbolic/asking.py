@@ -19,6 +19,7 @@ ANSWERS: dict[str, Callable[[Any], Any]] = {
     "floor": math.floor,
     "ceil": math.ceil,
     "trunc": math.trunc,
+    "exponent": lambda value: math.frexp(value)[1],
     "shape": np.shape,
     "text": str,
 }

@@ -15,6 +15,7 @@ from symbolic.layer import AnyLayer, refuse
 from symbolic.leaves import Literal, Weight
 from symbolic.literal import as_layer
 from symbolic.ops.indexing import assign as assigned
+from symbolic.ops.making import Made
 from symbolic.ops.operation import Operation
 from symbolic.ops.passing import Cast, Mark
 from symbolic.spec import Spec
@@ -85,7 +86,7 @@ class Assignments:
         return target
 
     def _store(self, target: AnyLayer, value: AnyLayer) -> None:
-        if isinstance(target, (Weight, Literal)):
+        if isinstance(target, (Weight, Literal)) and not isinstance(target, Made):
             refuse(
                 f"assignment to a {type(target).__name__}",
                 "weights move through an optimizer and constants stay; compute a new value instead",

@@ -90,7 +90,7 @@ class _Call:
         return [native(self.leaves[k]) for k in self.traced]
 
     def marks(self) -> tuple[Any, Any]:
-        """What is compared at each call: without the kinds of the traced leaves, and with them (`None`: never equal)."""
+        """What is compared at each call: without the kinds of the traced leaves, and with (`None`: never equal)."""
         traced = set(self.traced)
         static = tuple([None if k in traced else fingerprint(leaf, None) for k, leaf in enumerate(self.leaves)])
         if any(mark is MOVING for mark in static):

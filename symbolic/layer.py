@@ -209,7 +209,10 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
             raise unsupported(qualified(func))
         return handler(args, kwargs)
 
-    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        known = here.trace.known(self) if here.trace is not None else None
+        if known is not None:
+            return np.array(known, *args[:1])
         _refuse_assignment(self)
         refuse(
             f"the traced value {short(self)} would be turned into numbers (np.array, np.asarray, or a function or "
@@ -300,7 +303,7 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         return str(_answer(self, f"text:{form}")) if form else str(self)
 
     def __round__(self, ndigits: int | None = None) -> Any:
-        return _answer(self, "round") if ndigits is None else METHODS["round"](self)(ndigits)
+        return _answer(self, "round") if ndigits is None else METHODS["__round__"](self)(ndigits)
 
     def __contains__(self, item: Any) -> bool:
         return bool(METHODS["any"](self == item)())

@@ -19,6 +19,7 @@ import numpy as np
 
 from symbolic.asking import answer, phrase
 from symbolic.assignment import Assignments
+from symbolic.calls import called
 from symbolic.captured import Watch, watches
 from symbolic.concrete import Numbers
 from symbolic.context import here, inside
@@ -161,7 +162,7 @@ class Tracing(Assignments):
         """
         node = self.resolve(node)
         if self.is_constant(node):
-            return answer(asked, constant_value(node))
+            return answer(asked, self._constant(node))
         if self.numbers is None:
             cannot(node, phrase(asked))
         found = answer(asked, self.numbers.of(node))
@@ -174,6 +175,14 @@ class Tracing(Assignments):
         if not self.is_constant(node) and (self.numbers is None or delta_spec(self.facts.spec(node)) is not None):
             cannot(node, phrase(asked))
         return self.answer(node, asked)
+
+    def known(self, node: AnyLayer) -> Any:
+        """The value of a constant, for those who need an array; `None` of any other node."""
+        node = self.resolve(node)
+        return self._constant(node) if self.is_constant(node) else None
+
+    def _constant(self, node: AnyLayer) -> Any:
+        return constant_value(node) if self.numbers is None else self.numbers.of(node)
 
     def has_number(self, node: AnyLayer) -> bool:
         """Whether a layer is a value of this call, rather than a network that the body uses."""
@@ -245,7 +254,7 @@ def run_body(store: Store | None, function: Callable[..., Any], args: Sequence[A
         tracing.owners.append(Owner(store))
         tracing.owners[-1].frame = sys._getframe(0)
     try:
-        return loan.function(*args, **kwargs)
+        return called(loan.function)(*args, **kwargs)
     except Exception as error:
         ours = buried(error)
         if ours is None or ours is error:

@@ -1,0 +1,157 @@
+"""What is really called, when the body of a traced function calls something?
+
+Its own helper functions are rewritten as the body is. What would make a plain number of a traced value is replaced by
+what keeps the gradient (`callees`). All else is called as it stands.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from symbolic.callees import CALLS, MAKING, Handler
+from symbolic.context import here
+from symbolic.layer import Layer, Lent
+from symbolic.ops.making import _Alone, is_traced, writable
+from symbolic.rewriting import hooks, rewritten
+from symbolic.vectorized import FUNCTION, Vectorized
+
+_AS_THEY_ARE = {"numpy", "scipy", "symbolic", "jax", "torch", "sklearn", "pandas", "matplotlib"}
+_STANDARD = os.path.dirname(os.__file__) + os.sep
+_HANDED = {map, filter, sorted, min, max, functools.reduce, itertools.accumulate, itertools.starmap, functools.partial}
+_HANDED |= {np.apply_along_axis, np.apply_over_axes, np.piecewise}
+"""Functions that call a function which they are given."""
+
+
+def called(function: Any) -> Any:
+    """What to call in the place of `function`, within a trace; outside of one it stays what it is."""
+    if here.trace is None:
+        return function
+    try:
+        found = _FOUND.get(type(function), _other)(function)
+    except TypeError:  # it has no hash
+        return function
+    return function if found is None else found
+
+
+def _replaced(function: Any) -> Any:
+    """What a table says of a function."""
+    if function in MAKING:
+        return MAKING[function]
+    if function in CALLS:
+        return functools.partial(_asked, function, CALLS[function])
+    return functools.partial(_handed, function) if function in _HANDED else None
+
+
+def _asked(function: Any, handler: Handler, *args: Any, **kwargs: Any) -> Any:
+    if any(map(is_traced, (*args, *kwargs.values()))):
+        return handler(args, kwargs)
+    return function(*args, **kwargs)
+
+
+def _handed(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call with the functions among its arguments rewritten."""
+    named = {name: _code_of(one) for name, one in kwargs.items()}
+    return function(*map(_code_of, args), **named)
+
+
+def _code_of(value: Any) -> Any:
+    return (
+        called(value) if isinstance(value, (types.FunctionType, types.MethodType, type, functools.partial)) else value
+    )
+
+
+def _function(function: types.FunctionType) -> Any:
+    found = _replaced(function)
+    if found is not None:
+        return found
+    package = (function.__globals__.get("__name__") or "").partition(".")[0]
+    file = function.__code__.co_filename
+    standard = file.startswith(_STANDARD) and "-packages" not in file
+    return None if package in _AS_THEY_ARE or standard else rewritten(function, HOOKS)
+
+
+def _method(method: types.MethodType) -> Any:
+    inner = called(method.__func__)
+    return None if inner is method.__func__ else types.MethodType(inner, method.__self__)
+
+
+def _partial(partial: functools.partial[Any]) -> Any:
+    inner = called(partial.func)
+    return None if inner is partial.func else functools.partial(inner, *partial.args, **partial.keywords)
+
+
+def _class(kind: type) -> Any:
+    """A class of the user's own: its `__init__` is a body, too."""
+    found = _replaced(kind)
+    plain = type(kind) is type and kind.__new__ is object.__new__ and isinstance(kind.__init__, types.FunctionType)
+    if found is not None or not plain or issubclass(kind, Layer):
+        return found
+    start = called(kind.__init__)
+    return None if start is kind.__init__ else functools.partial(_made, kind, start)
+
+
+def _made(kind: type, start: Callable[..., None], *args: Any, **kwargs: Any) -> Any:
+    self = object.__new__(kind)
+    start(self, *args, **kwargs)
+    return self
+
+
+def _builtin(function: Any) -> Any:
+    if isinstance(getattr(function, "__self__", None), list) and function.__name__ == "sort":
+        return functools.partial(_handed, function)
+    return _replaced(function)
+
+
+def _other(function: Any) -> Any:
+    if isinstance(function, type):
+        return _class(function)
+    if isinstance(function, np.vectorize):
+        return Vectorized.of(function)
+    if isinstance(function, (Layer, Lent, np.ufunc)):
+        return None
+    call = getattr(type(function), "__call__", None)  # noqa: B004 - it is read, not asked for
+    if isinstance(call, types.FunctionType):  # an object of the user's own that can be called
+        inner = called(call)
+        return None if inner is call else types.MethodType(inner, function)
+    return _replaced(function)
+
+
+_FOUND: dict[type, Callable[[Any], Any]] = {
+    types.FunctionType: _function,
+    types.MethodType: _method,
+    types.BuiltinFunctionType: _builtin,
+    functools.partial: _partial,
+    type: _class,
+}
+
+HOOKS = hooks(called, writable)
+FUNCTION[0] = called
+
+
+# --------------------------------------------------------------------------- how many references are one name's?
+
+
+def _probe(make: Callable[[], Any]) -> None:
+    y = make()
+    y[0] = 1.0
+
+
+def _count(target: Any, value: Any) -> Any:
+    _Alone.count = sys.getrefcount(target)
+    return target
+
+
+def _learn() -> None:
+    twin = rewritten(_probe, hooks(lambda function: function, _count))
+    twin(lambda: np.zeros(1))
+
+
+_learn()

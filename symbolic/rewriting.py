@@ -1,0 +1,247 @@
+"""How does a plain function's own code keep traced values? Each of its calls is asked first what the callee means here.
+
+`np.array([a, b])`, `math.exp(x)`, `float(x)` or a helper function would each take a traced value for a number. So the
+function's code is compiled once more from its source, with every call `f(…)` written as `called(f)(…)`, and with
+`y[i] = v` and `y += v` on a local name preceded by `y = writable(y, v)`. Lines, names, closures and defaults stay as
+they are; where there is no source, or another one than the code was made from, so does the function.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import linecache
+import types
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+_CALLED, _WRITABLE = "symbolic: what is called", "symbolic: what is written to"
+_VALUE = ".value"  # a local name that no program can have
+_UNTOUCHED = {"super", "locals", "vars", "globals", "dir", "eval", "exec", "breakpoint"}  # they look at their caller
+_INDEXED = {"r_", "c_"}  # objects of NumPy that are called by an index
+_FUTURE = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
+_KEPT = 4096  # codes
+
+Hooks = Mapping[str, Callable[..., Any]]
+
+
+def rewritten(function: types.FunctionType, hooks: Hooks) -> types.FunctionType:
+    """The function with its calls and its writing asked for; itself where that cannot be."""
+    code = _code(function.__code__, function.__globals__, hooks)
+    if code is None:
+        return function
+    space, defaults, cells = function.__globals__, function.__defaults__, function.__closure__
+    twin = types.FunctionType(code, space, function.__name__, defaults, cells)
+    twin.__kwdefaults__, twin.__qualname__ = function.__kwdefaults__, function.__qualname__
+    twin.__module__, twin.__dict__ = function.__module__, function.__dict__
+    twin.__annotations__, twin.__doc__ = function.__annotations__, function.__doc__
+    return twin
+
+
+def hooks(called: Callable[[Any], Any], writable: Callable[[Any, Any], Any]) -> Hooks:
+    """What is put into the code: both are called with nothing but what stands there."""
+    return {_CALLED: called, _WRITABLE: writable}
+
+
+_codes: dict[int, tuple[types.CodeType, types.CodeType | None]] = {}
+"""By the identity of the code, which is kept alive: codes of one text at one place are equal."""
+
+
+def _code(code: types.CodeType, space: dict[str, Any], hooks: Hooks) -> types.CodeType | None:
+    found = _codes.get(id(code))
+    if found is None:
+        while len(_codes) >= _KEPT:
+            _codes.pop(next(iter(_codes)), None)
+        found = _codes[id(code)] = (code, _rewritten(code, space, hooks))
+    return found[1]
+
+
+def _rewritten(code: types.CodeType, space: dict[str, Any], hooks: Hooks) -> types.CodeType | None:
+    lines = linecache.getlines(code.co_filename, space)
+    module = _parsed("".join(lines)) if lines else None
+    statement = None if module is None else _statement(module, code.co_firstlineno)
+    if module is None or statement is None:
+        return None
+    imports = _imports(module)
+    before = _compiled([*imports, statement], code)
+    after = _compiled([*imports, _Rewriter().visit(_copied(statement))], code)
+    if before is None or after is None:
+        return None
+    for one, other in zip(_all(before), _all(after), strict=False):
+        if _is_same(one, code):
+            fits = one.co_name == other.co_name and code.co_freevars == other.co_freevars
+            return _hooked(other, hooks) if fits else None
+    return None
+
+
+@lru_cache(maxsize=32)
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _imports(module: ast.Module) -> list[ast.stmt]:
+    """The imports of a module: Python compiles `np.exp` in another way where it knows `np` to be a module."""
+    found = [one for one in _within(module.body) if isinstance(one, (ast.Import, ast.ImportFrom))]
+    return [one for one in found if getattr(one, "module", "") != "__future__"]
+
+
+def _statement(module: ast.Module, line: int) -> ast.stmt | None:
+    """The outermost statement in which a line stands: with it, all that the code inside it needs to know."""
+    for one in module.body:
+        first = min([one.lineno, *[each.lineno for each in getattr(one, "decorator_list", ())]])
+        if first <= line <= (one.end_lineno or first):
+            return one
+    return None
+
+
+def _copied(node: Any) -> Any:
+    """A tree that may be changed; the parsed one stays for the next function of its file."""
+    if isinstance(node, ast.AST):
+        twin = type(node)(**{name: _copied(value) for name, value in ast.iter_fields(node)})
+        return ast.copy_location(twin, node)
+    return [_copied(one) for one in node] if isinstance(node, list) else node
+
+
+def _compiled(statements: list[ast.stmt], code: types.CodeType) -> types.CodeType | None:
+    module = ast.Module(statements, [])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a constant is called: we put a function there
+        try:
+            return compile(module, code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError):
+            return None
+
+
+def _all(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _all(constant)
+
+
+def _is_same(one: types.CodeType, code: types.CodeType) -> bool:
+    """Whether a code was made from this text; pytest compiles the assertions of its tests in its own way."""
+    if one == code:
+        return True
+    asserts = any(name.startswith("@py") for name in (*code.co_names, *code.co_varnames))
+    count = code.co_argcount + code.co_kwonlyargcount
+    return (
+        asserts
+        and (one.co_name, one.co_firstlineno, one.co_freevars) == (code.co_name, code.co_firstlineno, code.co_freevars)
+        and one.co_varnames[:count] == code.co_varnames[:count]
+    )
+
+
+def _hooked(code: types.CodeType, hooks: Hooks) -> types.CodeType:
+    """The code with the functions themselves in the place of their marks: no name is added that a program could see."""
+    constants: list[Any] = []
+    for one in code.co_consts:
+        if isinstance(one, types.CodeType):
+            one = _hooked(one, hooks)
+        constants.append(hooks.get(one, one) if type(one) is str else one)
+    return code.replace(co_consts=tuple(constants))
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Writes every call, and every assignment to an entry of a local name, so that it is asked for."""
+
+    def __init__(self) -> None:
+        self.locals: list[set[str]] = []
+
+    # ------------------------------------------------------------------ scopes
+    def visit_FunctionDef(self, node: Any) -> Any:
+        self.locals.append(_locals(node))
+        try:
+            return self.generic_visit(node)
+        finally:
+            self.locals.pop()
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - the name is ast's
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        return self._apart(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        return self._apart(node)
+
+    def _apart(self, node: Any) -> Any:
+        """A scope in which no local name is written to."""
+        self.locals.append(set())
+        try:
+            return self.generic_visit(node)
+        finally:
+            self.locals.pop()
+
+    # ------------------------------------------------------------------ calls
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        if not (isinstance(node.func, ast.Name) and node.func.id in _UNTOUCHED):
+            node.func = _asked(node.func)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        name = getattr(node.value, "attr", None) or getattr(node.value, "id", None)
+        self.generic_visit(node)
+        if name in _INDEXED and isinstance(node.ctx, ast.Load):
+            node.value = _asked(node.value)
+        return node
+
+    # ------------------------------------------------------------------ writing
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        target = node.targets[0]
+        return self._written(node, target) if len(node.targets) == 1 else self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        target = node.target
+        return self._written(node, target) if not isinstance(target, ast.Attribute) else self.generic_visit(node)
+
+    def _written(self, node: Any, target: ast.expr) -> Any:
+        """`y[i] = v` on a local name, as `.value = v; y = writable(y, .value); y[i] = .value`."""
+        base, entire = target, isinstance(node, ast.Assign) and not isinstance(target, ast.Subscript)
+        while isinstance(base, ast.Subscript):
+            base = base.value
+        if entire or not (isinstance(base, ast.Name) and self.locals and base.id in self.locals[-1]):
+            return self.generic_visit(node)
+        node = self.generic_visit(node)
+        ask = ast.Call(ast.Constant(_WRITABLE), [ast.Name(base.id, ast.Load()), ast.Name(_VALUE, ast.Load())], [])
+        lines = [
+            ast.Assign([ast.Name(_VALUE, ast.Store())], node.value),
+            ast.Assign([ast.Name(base.id, ast.Store())], ask),
+        ]
+        placed = [ast.fix_missing_locations(ast.copy_location(one, node)) for one in lines]
+        node.value = ast.copy_location(ast.Name(_VALUE, ast.Load()), node)
+        return [*placed, node]
+
+
+def _asked(function: ast.expr) -> ast.expr:
+    mark = ast.copy_location(ast.Constant(_CALLED), function)
+    return ast.copy_location(ast.Call(mark, [function], []), function)
+
+
+def _locals(function: ast.FunctionDef) -> set[str]:
+    """The names that a function binds itself."""
+    arguments = function.args
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    bound = {one.arg for one in every if one is not None}
+    outer: set[str] = set()
+    for node in _within(function.body):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.add(node.id)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            outer.update(node.names)
+    return bound - outer
+
+
+def _within(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """The nodes of a scope, those of inner scopes left out."""
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            stack.extend(ast.iter_child_nodes(node))
