@@ -91,15 +91,16 @@ def _partial(partial: functools.partial[Any]) -> Any:
 def _class(kind: type) -> Any:
     """A class of the user's own: its `__init__` is a body, too."""
     found = _replaced(kind)
-    plain = type(kind) is type and kind.__new__ is object.__new__ and isinstance(kind.__init__, types.FunctionType)
-    if found is not None or not plain or issubclass(kind, Layer):
+    start = getattr(kind, "__init__", None)
+    plain = type(kind) is type and getattr(kind, "__new__", None) is object.__new__
+    if found is not None or not plain or not isinstance(start, types.FunctionType) or issubclass(kind, Layer):
         return found
-    start = called(kind.__init__)
-    return None if start is kind.__init__ else functools.partial(_made, kind, start)
+    inner = called(start)
+    return None if inner is start else functools.partial(_made, kind, inner)
 
 
 def _made(kind: type, start: Callable[..., None], *args: Any, **kwargs: Any) -> Any:
-    self = object.__new__(kind)
+    self: Any = object.__new__(kind)
     start(self, *args, **kwargs)
     return self
 
@@ -150,6 +151,7 @@ def _count(target: Any, value: Any) -> Any:
 
 
 def _learn() -> None:
+    assert isinstance(_probe, types.FunctionType)
     twin = rewritten(_probe, hooks(lambda function: function, _count))
     twin(lambda: np.zeros(1))
 

@@ -15,7 +15,7 @@ from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal, Weight
 from symbolic.live import Captured
 from symbolic.ops.deltas import Chain
-from symbolic.ops.operation import Operation
+from symbolic.ops.operation import PYTHON_OPERATORS, Operation
 from symbolic.spec import describe, spec_of
 
 
@@ -43,6 +43,13 @@ class Numbers:
         if isinstance(node, Weight):
             return node.cell.value
         return node.value if isinstance(node, (Literal, Captured)) else self._absent(node)
+
+    def raising(self, node: Operation, values: list[Any]) -> None:
+        """Raise the error that an operation has for these values, at the line that made it."""
+        try:
+            (PYTHON_OPERATORS[node.symbol] if node.symbol else node.evaluate)(*values)
+        except Exception as error:
+            fail(error, node._origin, ", ".join([describe(spec_of(one)) for one in values]))
 
     def _absent(self, node: AnyLayer) -> Any:
         raise KeyError(node)

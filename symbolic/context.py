@@ -90,6 +90,16 @@ def source() -> Where:
     return Where(here.path, frame.f_code.co_filename, frame.f_lineno, floating)
 
 
+def trying() -> bool:
+    """Whether some function of the user's program that is running may catch an error: it has a `try` or a `with`."""
+    frame = user_frame(sys._getframe(1))
+    while frame is not None and not frame.f_code.co_filename.startswith(_OURS):
+        if frame.f_code.co_exceptiontable:
+            return True
+        frame = frame.f_back
+    return False
+
+
 def assigning() -> bool:
     """Whether the user's program is just executing `x[i] = …`."""
     frame = user_frame(sys._getframe(1))

@@ -16,7 +16,7 @@ from symbolic.errors import DtypeError, ShapeError, SymbolicError, Where, _place
 from symbolic.hints import check, concrete, convert, declared_spec
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer, refuse
-from symbolic.leaves import Identity, Literal, Projection, Weight, set_once
+from symbolic.leaves import Identity, Literal, Projection, Weight, set_once, settled
 from symbolic.literal import as_layer
 from symbolic.network import network
 from symbolic.nn.initializers import fresh_seed
@@ -104,6 +104,7 @@ class SymbolicFunction(Layer[Any, Any]):
                 f"{self.title}: {error}", where=_place(source()), remedy=self.plan.usage(self.title)
             ) from None
         values = {name: bound.pop(name) for name in self.plan.inputs if name in bound}
+        bound = {name: settled(one) for name, one in bound.items()}
         if values or not bound:
             self._all_inputs(values)
         return values, bound

@@ -12,7 +12,8 @@ import numpy as np
 
 from symbolic.context import here
 from symbolic.errors import DtypeError, ShapeError
-from symbolic.layer import AnyLayer, Layer, _Installed, plainly, refuse
+from symbolic.layer import AnyLayer, Layer, plainly, refuse
+from symbolic.runtime import _Installed
 from symbolic.spec import AnySpec, Spec, describe, spec_of
 from symbolic.tape import Tape
 
@@ -179,6 +180,7 @@ class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
     optimizer: Any
 
     def __new__(cls, value: D, optimizer: Any = None, name: str = "") -> Weight[D, G]:
+        value = settled(value)
         if here.trace is not None:
             return here.trace.weight(lambda: cls._fresh(value, optimizer, name), value)  # type: ignore[no-any-return]
         return cls._fresh(value, optimizer, name)
@@ -271,8 +273,15 @@ def _kind_of(spec: AnySpec) -> np.dtype[Any]:
     return np.dtype(float) if dtype.kind in "iu" else dtype
 
 
+def settled(value: Any) -> Any:
+    """A value that the body has made of constants alone as the array or number that it is; any other stays."""
+    known = here.trace.known(value) if isinstance(value, Layer) and here.trace is not None else None
+    return value if known is None else known
+
+
 def frozen(value: Any, writeable: bool = False) -> Any:
     """A copy of an array, so that what the caller does later cannot reach us."""
+    value = settled(value)
     if isinstance(value, np.ndarray):
         value = np.array(plainly(value), order="K", subok=False)
         value.flags.writeable = writeable

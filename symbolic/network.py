@@ -15,13 +15,14 @@ from symbolic.errors import _place
 from symbolic.evaluation import Evaluation
 from symbolic.execution import Executable, Specialization, Timed, shaped
 from symbolic.inference import Inference
-from symbolic.layer import AnyLayer, Layer, cannot, install
+from symbolic.layer import AnyLayer, Layer, cannot
 from symbolic.leaves import Identity, Literal, Projection, Weight, set_once
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Item, Tuple
 from symbolic.paths import Paths, Request
 from symbolic.plan import own
+from symbolic.runtime import install
 from symbolic.spec import AnySpec, TupleSpec, key_of, spec_of
 from symbolic.tape import Tape
 from symbolic.trace import Tracing, constant_value, is_constant, trace

@@ -112,7 +112,10 @@ def _compiled(statements: list[ast.stmt], code: types.CodeType) -> types.CodeTyp
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a constant is called: we put a function there
         try:
-            return compile(module, code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True)
+            found: types.CodeType = compile(
+                module, code.co_filename, "exec", code.co_flags & _FUTURE, dont_inherit=True
+            )
+            return found
         except (SyntaxError, ValueError, RecursionError):
             return None
 

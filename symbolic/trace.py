@@ -10,6 +10,7 @@ the views of it.
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -22,7 +23,7 @@ from symbolic.assignment import Assignments
 from symbolic.calls import called
 from symbolic.captured import Watch, watches
 from symbolic.concrete import Numbers
-from symbolic.context import here, inside
+from symbolic.context import here, inside, trying
 from symbolic.errors import _place, buried
 from symbolic.fingerprint import MOVING, Same
 from symbolic.inference import Inference, unseen
@@ -30,7 +31,7 @@ from symbolic.layer import AnyLayer, Layer, cannot, refuse, short
 from symbolic.leaves import Literal, Weight
 from symbolic.literal import as_layer, delta_spec
 from symbolic.live import Captured, Loan
-from symbolic.ops.deciding import Decision
+from symbolic.ops.deciding import Attempt, Decision, failure, may_fail
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Tuple
 from symbolic.plan import build
@@ -48,7 +49,7 @@ class Tracing(Assignments):
         super().__init__(facts)
         self.leaves = tuple(leaves)
         self.numbers = None if numbers is None else Numbers(numbers, facts)
-        self.decisions: list[Decision] = []
+        self.decisions: list[Any] = []
         self.constants: dict[AnyLayer, bool] = {}
         self.guards: dict[tuple[AnyLayer, str, int], Any] = {}
         self.checks: list[Callable[[Inference], None]] = []
@@ -77,10 +78,9 @@ class Tracing(Assignments):
         rank = self.guard(node, "ndim", 0, len(shape))
         if what == "ndim":
             return rank
-        if isinstance(node, Literal):
-            return shape if what == "shape" else int(np.prod(shape, dtype=int))
-        sizes = Shape(len(shape), lambda axis: self._size(node, axis, shape[axis]))
-        return sizes if what == "shape" else int(np.prod(tuple(sizes), dtype=int))
+        constant = isinstance(node, Literal)
+        sizes: Any = shape if constant else Shape(len(shape), lambda axis: self._size(node, axis, shape[axis]))
+        return sizes if what == "shape" else math.prod(sizes)
 
     def _size(self, node: AnyLayer, axis: int, size: int | None) -> int:
         """One size: of the spec, which becomes a guard, or of a value whose size only its numbers tell."""
@@ -94,6 +94,8 @@ class Tracing(Assignments):
         """Check the operands of a new node at once: the error comes on the line that is wrong, as NumPy's would."""
         try:
             self.facts.spec(node)
+            if self.numbers is not None and isinstance(node, Operation):
+                self._attempted(node)
         except Exception:
             for operand in node.operands if isinstance(node, Operation) else ():
                 spec = self.facts.spec(operand)
@@ -101,6 +103,17 @@ class Tracing(Assignments):
                     self.ask(operand, "dtype")
                     tuple(self.ask(operand, "shape"))
             raise
+
+    def _attempted(self, node: Operation) -> None:
+        """An operation that may fail for its numbers, within a `try`: it fails here, where the body can catch it."""
+        if not may_fail(node, self.facts.operands(node)) or not trying():
+            return
+        assert self.numbers is not None
+        values = [self.numbers.of(self.resolve(one)) for one in node.operands]
+        found = failure(node, values)
+        self.decisions.append(Attempt.make(node.operands, (node, found, len(self.decisions))))
+        if found is not None:
+            self.numbers.raising(node, values)
 
     def unknown(self, node: AnyLayer, what: str) -> NoReturn:
         refuse(

@@ -14,8 +14,18 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "symbolic"
 
 FLOORS: list[list[str]] = [
-    ["errors", "spec", "dims", "structure", "installation"],  # 0: knows no layer
-    ["context", "tape", "layer", "leaves", "literal", "printing"],  # 1: the nouns, in the order in which they read
+    ["errors", "spec", "dims", "structure", "sizes", "rewriting", "installation"],  # 0: knows no layer
+    [
+        "asking",
+        "context",
+        "tape",
+        "runtime",
+        "callees",
+        "layer",
+        "leaves",
+        "literal",
+        "printing",
+    ],  # 1: the nouns, in the order in which they read
     [  # 2: the vocabulary
         "ops.binding",
         "ops.operation",
@@ -25,6 +35,7 @@ FLOORS: list[list[str]] = [
         "ops.axes",
         "ops.sliding",
         "ops.matrices",
+        "ops.python",
         "ops.*",
         "ops",
     ],
@@ -32,6 +43,10 @@ FLOORS: list[list[str]] = [
         "fingerprint",
         "captured",
         "live",
+        "concrete",
+        "assignment",
+        "vectorized",
+        "calls",
         "sites",
         "hints",
         "inference",
@@ -44,6 +59,7 @@ FLOORS: list[list[str]] = [
     [
         "values",
         "execution",
+        "paths",
         "training",
         "evaluation",
         "network",

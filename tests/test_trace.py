@@ -445,23 +445,6 @@ def test_in_place_rules_are_numpys() -> None:
     assert of_array(narrow).predict(x).dtype == np.float32
 
 
-def test_assignment_into_a_numpy_array_is_refused() -> None:
-    def f(x: Any) -> Any:
-        y = np.zeros(3)
-        y[0] = x[0]
-        return y
-
-    def g(x: Any) -> Any:
-        y = np.zeros(3)
-        y += x
-        return y
-
-    with pytest.raises(TraceError, match=r"item assignment.*test_trace\.py:\d+.*;.*np\.stack"):
-        of_array(f).predict(np.ones(3))
-    with pytest.raises(TraceError, match=r"in-place|out=.*test_trace\.py:\d+.*;"):
-        of_array(g).predict(np.ones(3))
-
-
 def test_assignment_to_a_weight_or_outside_a_trace_is_refused() -> None:
     w = Weight(np.ones(3))
 
@@ -482,35 +465,35 @@ def test_assignment_to_a_weight_or_outside_a_trace_is_refused() -> None:
 # --------------------------------------------------------------------------- what would strip the gradient
 
 
-CONVERSIONS: list[tuple[str, Callable[[Any], Any], str]] = [
-    ("np.array", lambda x: np.array([x[0], x[1]]), "np.array"),
-    ("np.asarray", lambda x: np.asarray(x), "np.asarray"),
-    ("np.asarray of a list", lambda x: np.asarray([x, x]), "np.asarray"),
-    ("np.float64", lambda x: np.float64(x[0]), "number"),
-    ("float", lambda x: float(x[0]) * x, "float"),
-    ("int", lambda x: int(x[0]) * x, "int"),
-    ("complex", lambda x: complex(x[0]) * x, "complex"),
-    ("bool", lambda x: x if x[0] else -x, "bool|truth|condition"),
-    ("if", lambda x: x if x[0] > 0 else -x, "bool|truth|condition"),
-    ("while", lambda x: next(iter([x])) if not np.all(x < 3) else x, "bool|truth|condition"),
-    ("min", lambda x: min(x[0], x[1]), "bool|truth|condition"),
-    ("sorted", lambda x: sorted([x[0], x[1]])[0], "bool|truth|condition"),
-    ("item", lambda x: x[0].item() * x, "item"),
-    ("tolist", lambda x: x.tolist(), "tolist"),
-    ("math.exp", lambda x: math.exp(x[0]) * x, "float"),
-    ("round", lambda x: np.ones(3)[x[0]], "index|__index__"),
-    ("pickle", lambda x: pickle.dumps(x), "pickle"),
-    ("format", lambda x: x * len(f"{x[0]:.3f}"), "format|float"),
-    ("range", lambda x: x * len(range(x[0])), "index"),
-    ("np.save", lambda x: np.asanyarray(x) * 2.0, "np.a|number"),
+def unseen(expression: str) -> Callable[[Any], Any]:
+    """A function without source, whose code cannot be rewritten."""
+    return eval(f"lambda x: {expression}", {"np": np, "math": math, "pickle": pickle})  # type: ignore[no-any-return]
+
+
+UNSEEN = [
+    ("np.array([x[0], x[1]])", "np.array"),
+    ("np.asarray(x)", "np.asarray"),
+    ("np.float64(x[0])", "number"),
+    ("float(x[0]) * x", "float"),
+    ("complex(x[0]) * x", "complex"),
+    ("math.exp(x[0]) * x", "float"),
+    ("pickle.dumps(x)", "pickle"),
+    ("np.asanyarray(x) * 2.0", "np.a|number"),
+    ("np.zeros(3).__setitem__(0, x[0])", "numbers"),
+    ("np.add(np.zeros(3), x, out=np.zeros(3))", "in-place|out="),
 ]
 
 
-@pytest.mark.parametrize(("function", "named"), [row[1:] for row in CONVERSIONS], ids=[row[0] for row in CONVERSIONS])
-def test_a_traced_value_never_turns_silently_into_numbers(function: Callable[..., Any], named: str) -> None:
-    with pytest.raises(TypeError, match=rf"(?s)({named}).*test_trace\.py:\d+.*; ?.+") as caught:
-        of_array(function).predict(np.array([0.25, 0.5, 0.75]))
+@pytest.mark.parametrize(("expression", "named"), UNSEEN)
+def test_code_without_source_never_turns_a_traced_value_silently_into_numbers(expression: str, named: str) -> None:
+    with pytest.raises(TypeError, match=rf"(?s)({named}).*<string>:1.*; ?.+") as caught:
+        of_array(unseen(expression)).predict(np.array([0.25, 0.5, 0.75]))
     assert isinstance(caught.value, TraceError)
+
+
+def test_pickling_a_traced_value_is_refused() -> None:
+    with pytest.raises(TraceError, match=r"pickle.*test_trace\.py:\d+.*;"):
+        of_array(lambda x: pickle.dumps(x)).predict(np.ones(2))
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, np.copy, lambda x: x.copy()])
@@ -541,7 +524,7 @@ def test_a_condition_names_the_value_the_line_and_the_remedy() -> None:
 
     line = f.__code__.co_firstlineno + 2
     with pytest.raises(TraceError) as caught:
-        of_array(f).predict(np.ones(2))
+        str(of_array(f))
     text = str(caught.value)
     assert "Greater(Sum(Identity()), Literal(0))" in text
     assert f"test_trace.py:{line}" in text and "np.where" in text

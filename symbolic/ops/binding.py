@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from symbolic.context import here
 from symbolic.layer import FUNCTIONS, METHODS, UFUNC_METHODS, Layer, plainly, qualified, unsupported
 from symbolic.literal import as_layer
 
@@ -133,7 +134,7 @@ class _Formula:
         self.names: Mapping[str, Any] | None = None
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        args, kwargs = plainly(args), plainly(kwargs)
+        args, kwargs = _settled(plainly(args), plainly(kwargs))
         if self.names is None:
             names = inspect.signature(self.formula).parameters
             self.free = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in names.values())
@@ -141,6 +142,21 @@ class _Formula:
         if self.free:
             return self.formula(*args, **kwargs)
         return self.formula(**arguments(self.function, args, kwargs, self.names))
+
+
+def _settled(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments that a body has made of constants alone as plain arrays, beside traced ones."""
+    trace = here.trace
+    layers = [one for one in (*args, *kwargs.values()) if isinstance(one, Layer)]
+    known = {} if trace is None or len(layers) < 2 else {one: trace.known(one) for one in layers}
+    if all(value is None for value in known.values()) or all(value is not None for value in known.values()):
+        return args, kwargs
+
+    def plain(value: Any) -> Any:
+        found = known.get(value) if isinstance(value, Layer) else None
+        return value if found is None else found
+
+    return tuple(map(plain, args)), {name: plain(one) for name, one in kwargs.items()}
 
 
 FORMULAS: dict[Callable[..., Any], Mapping[str, Any]] = {}

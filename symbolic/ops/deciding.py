@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
+
+import numpy as np
 
 from symbolic.asking import PathLeft, answer
 from symbolic.context import here
-from symbolic.ops.operation import Operation
-from symbolic.spec import AnySpec, OpaqueSpec
+from symbolic.ops.operation import PYTHON_OPERATORS, Operation
+from symbolic.spec import AnySpec, OpaqueSpec, Spec
 
 
 class Decision(Operation):
@@ -27,3 +30,48 @@ class Decision(Operation):
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         return (None,)
+
+
+class Attempt(Operation):
+    """Checks that an operation within a `try` fails as it did in the trace, or that it does not fail."""
+
+    __slots__ = ()
+    variadic = True
+    effect = True
+    asked = "failure"
+    defaults: ClassVar[Any] = {"attempted": None, "answer": None, "at": 0}
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return OpaqueSpec(type(None))
+
+    def evaluate(self, *values: Any) -> Any:
+        found = failure(self.attempted, values)
+        if found is not self.answer and not here.unchecked:
+            raise PathLeft(self.at, found)
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return (None,) * len(operands)
+
+
+def failure(node: Operation, values: Sequence[Any]) -> type[Exception] | None:
+    """The class of the error that an operation raises for these values: Python's own for Python's numbers."""
+    python = PYTHON_OPERATORS.get(node.symbol)
+    try:
+        with np.errstate(all="ignore"):
+            if python is not None and all(type(one) in (int, float, complex) for one in values):
+                python(*values)
+            else:
+                node.evaluate(*values)
+    except Exception as error:
+        return type(error)
+    return None
+
+
+def may_fail(node: Operation, specs: Sequence[AnySpec]) -> bool:
+    """Whether the numbers decide if an operation raises: in linear algebra, in `math`, in Python's division."""
+    if node.raises or any(getattr(one, "__module__", "") == "numpy.linalg" for one in node.functions):
+        return True
+    return node.symbol in _DIVIDING and all(isinstance(one, Spec) and one.python is not None for one in specs)
+
+
+_DIVIDING = {"/", "//", "%", "**"}

@@ -59,14 +59,14 @@ def _plain(value: Any) -> Any:
     return tuple(value) if isinstance(value, Shape) else value
 
 
-for _function in (np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri):
-    _maker(_function)
+for _maker_function in (np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri):
+    _maker(_maker_function)
 
 
 @making(np.full)
-def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **kwargs: Any) -> Any:
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **kwargs: Any) -> Any:
     if not is_traced(fill_value):
-        return made(np.full(_plain(shape), fill_value, dtype, order, **kwargs))
+        return made(np.full(_plain(shape), fill_value, dtype=dtype, order=order, **kwargs))
     value = array(fill_value) if isinstance(fill_value, (list, tuple)) else fill_value
     shape = tuple(shape) if not isinstance(shape, (int, np.integer, Layer)) else (int(shape),)
     return np.full_like(np.broadcast_to(value, shape), value, dtype=dtype)
@@ -79,8 +79,8 @@ def _like(function: Callable[..., Any]) -> None:
     MAKING[function] = make
 
 
-for _function in (np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.copy, np.diag, np.tile, np.repeat):
-    _like(_function)
+for _like_function in (np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.copy, np.diag, np.tile, np.repeat):
+    _like(_like_function)
 
 
 @making(np.arange)
@@ -173,8 +173,8 @@ def _as_array(function: Callable[..., Any]) -> None:
     MAKING[function] = convert
 
 
-for _function in (np.asarray, np.asanyarray, np.asarray_chkfinite):
-    _as_array(_function)
+for _conversion in (np.asarray, np.asanyarray, np.asarray_chkfinite):
+    _as_array(_conversion)
 
 
 @making(np.ascontiguousarray, np.asfortranarray)

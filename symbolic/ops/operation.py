@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from symbolic.context import here
 from symbolic.errors import DtypeError
 from symbolic.layer import FUNCTIONS, AnyLayer, Layer, refuse, unsupported
-from symbolic.leaves import Identity, set_once, written
+from symbolic.leaves import Identity, set_once, settled, written
 from symbolic.literal import as_layer
 from symbolic.ops.binding import Binder, Kernel
 from symbolic.printing import bits, separated
@@ -77,6 +77,7 @@ class Operation(Layer[Any, Any]):
     shares: ClassVar[bool] = False  # the result may share the first operand's memory
     elementwise: ClassVar[bool] = False  # entry by entry: the result may overwrite an operand
     effect: ClassVar[bool] = False  # kept, and never merged with a twin
+    raises: ClassVar[bool] = False  # for some numbers: within a `try` it is computed while tracing
     unwritten: ClassVar[bool] = False  # stands for a body that is run when the node is traced
     functions: ClassVar[tuple[Callable[..., Any], ...]] = ()
     symbol: ClassVar[str] = ""
@@ -245,6 +246,7 @@ def array(spec: AnySpec) -> Spec:
 
 def static(value: Any, what: str) -> Any:
     """A parameter that must be known while tracing."""
+    value = settled(value)
     if isinstance(value, Layer):
         refuse(f"{what} is a traced value", f"make {what} a Python number or a NumPy array")
     return value

@@ -101,6 +101,7 @@ class Math(Operation):
 
     __slots__ = ()
     variadic = True
+    raises = True
     defaults: ClassVar[Any] = {"name": "exp"}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
