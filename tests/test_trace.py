@@ -479,7 +479,7 @@ UNSEEN = [
     ("math.exp(x[0]) * x", "float"),
     ("pickle.dumps(x)", "pickle"),
     ("np.asanyarray(x) * 2.0", "np.a|number"),
-    ("np.zeros(3).__setitem__(0, x[0])", "numbers"),
+    ("np.zeros(3).__setitem__(0, x[0])", "float|numbers"),
     ("np.add(np.zeros(3), x, out=np.zeros(3))", "in-place|out="),
 ]
 
