@@ -56,6 +56,7 @@ class _Here(threading.local):
     prefix: str = ""  # of the next layer that is entered: its number or name in a container
     origin: Where | None = None
     optimizers: tuple[Any, ...] = ()
+    finite: bool = False  # a gradient that is not finite is an error
     unchecked: bool = False  # decisions hold without being looked at
     floating: Mapping[str, Any] | None = None  # NumPy's floating-point settings when the trace began
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from symbolic.backends.numpy import Compiled, compiled
-from symbolic.context import inside
+from symbolic.context import here, inside
 from symbolic.differentiate import gradients, ones_like
 from symbolic.errors import LayerError, NonFiniteError, ShapeError, Where, located
 from symbolic.inference import Inference
@@ -61,7 +61,10 @@ class Executable:
         The plain pass is right whenever its gradients are finite, for a NaN of 0 · ∞ would have come through.
         """
         results = self(values, into)
-        return results if finite(results[primal:stop]) else self.again(values, primal, stop)
+        if not finite(results[primal:stop]):
+            results = self.again(values, primal, stop)
+        look(self.program, values, results, primal)
+        return results
 
     def again(self, values: Sequence[Any], primal: int, stop: int) -> Sequence[Any]:
         """The outputs by a pass with care; nothing is observed a second time."""
@@ -72,21 +75,32 @@ class Executable:
 
     def culprit(self, values: Sequence[Any], what: str, names: Mapping[AnyLayer, str]) -> LayerError:
         """An error that names the first operation, input or weight that is not finite."""
-        slots = self.program.slots(values)
-        found: list[Instruction] = []
-        with np.errstate(all="ignore"):
-            self.program.run(slots, 0, len(self.program.instructions), _Search(found))
-        for leaf, value in zip(self.program.leaves, values, strict=True):
-            if not entirely_finite(value):
-                count = int(np.size(value) - np.count_nonzero(np.isfinite(value)))
-                seen = f"{what}: {names.get(leaf, 'a value')} has {count} of {np.size(value)} entries not finite"
-                return located(NonFiniteError(seen, remedy="clean the data, or take a smaller rate"), leaf._origin)
-        if not found:
-            return located(NonFiniteError(what, remedy="take a smaller rate"), Where())
-        name = type(found[0].node).__name__
-        seen = f"{what}: the first value that is not finite came from {name}"
-        remedy = "look at its operands for this input: bound them (np.clip), add an epsilon, or take a smaller rate"
-        return located(NonFiniteError(seen, remedy=remedy), found[0].node._origin)
+        return culprit(self.program, values, what, names)
+
+
+def culprit(program: Program, values: Sequence[Any], what: str, names: Mapping[AnyLayer, str]) -> LayerError:
+    slots = program.slots(values)
+    found: list[Instruction] = []
+    with np.errstate(all="ignore"):
+        program.run(slots, 0, len(program.instructions), _Search(found))
+    for leaf, value in zip(program.leaves, values, strict=True):
+        if not entirely_finite(value):
+            count = int(np.size(value) - np.count_nonzero(np.isfinite(value)))
+            seen = f"{what}: {names.get(leaf, 'an input')} has {count} of {np.size(value)} entries not finite"
+            return located(NonFiniteError(seen, remedy="clean the data, or take a smaller rate"), leaf._origin)
+    if not found:
+        return located(NonFiniteError(what, remedy="take a smaller rate"), Where())
+    name = type(found[0].node).__name__
+    seen = f"{what}: the first value that is not finite came from {name}"
+    remedy = "look at its operands for this input: bound them (np.clip), add an epsilon, or take a smaller rate"
+    return located(NonFiniteError(seen, remedy=remedy), found[0].node._origin)
+
+
+def look(program: Program, values: Sequence[Any], results: Sequence[Any], primal: int) -> None:
+    """Within `check_finite`: raise if a result is not finite, with the place where that began."""
+    if here.finite and not all(map(entirely_finite, results)):
+        what = "a gradient is not finite" if all(map(entirely_finite, results[:primal])) else "the value is not finite"
+        raise culprit(program, values, what, {})
 
 
 def placed(on: Specialization, program: Program, slots: Sequence[Any], delta: Any, made: str) -> list[Any]:
@@ -120,6 +134,7 @@ def way_back(program: Program, slots: list[Any], primal: int, mode: Mode | None 
     results = program.results(plain)
     if not finite(results[primal:]):
         results = with_care(program, slots, primal, len(results))
+    look(program, slots[: len(program.leaves)], results, primal)
     return results[primal:]
 
 
@@ -129,7 +144,8 @@ def with_care(program: Program, slots: list[Any], primal: int, stop: int) -> lis
     with np.errstate(all="ignore"):
         program.run(careful, program.split, len(program.instructions), CAREFUL)
     results = program.results(careful)
-    if not finite(results[primal:stop]) and any(way != "ignore" for way in np.geterr().values()):
+    warns = not here.finite and not finite(results[primal:stop])
+    if warns and any(way != "ignore" for way in np.geterr().values()):
         program.run(slots, program.split, len(program.instructions), CAREFUL)
         results = program.results(slots)
     return results

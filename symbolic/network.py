@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 from symbolic.context import here, source
 from symbolic.errors import _place
 from symbolic.evaluation import Evaluation
-from symbolic.execution import Executable, Specialization, Timed, shaped
+from symbolic.execution import Executable, Specialization, Timed, look, shaped
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer, cannot
 from symbolic.leaves import Identity, Literal, Projection, Weight, set_once
@@ -58,7 +58,9 @@ class Network(Paths):
     # ------------------------------------------------------------------ running
     def execute(self, executable: Executable, values: Sequence[Any]) -> Sequence[Any]:
         if self.seconds is None:
-            return executable(values)
+            results = executable(values)
+            look(executable.program, values, results, len(results))
+            return results
         return executable(values, (), Timed(self.seconds, executable.program.split))
 
 

@@ -58,6 +58,22 @@ class Traces(int):
         return f"{int(self)} traces of {self.paths} paths with {self.guards} guards"
 
 
+class Left(NamedTuple):
+    """A trace whose path a call has left: at which decision, with which answer."""
+
+    tracing: Tracing
+    at: int
+    answer: Any
+
+    def leads_to(self, other: Tracing) -> bool:
+        """Whether another trace decided as this one did until the call left it, and then has the call's answer."""
+        mine, theirs = self.tracing.answers, other.answers
+        if len(theirs) <= self.at or theirs[: self.at] != mine[: self.at]:
+            return False
+        asked, answer = theirs[self.at]
+        return bool(asked == mine[self.at][0] and answer == self.answer)
+
+
 class Paths:
     """The traces of one function, and its specializations by the kinds of the inputs."""
 
@@ -73,14 +89,14 @@ class Paths:
     def run(self, request: Request, use: Callable[[Specialization], T]) -> T:
         """`use` of the specialization on whose path the call stays. It changes nothing before the decisions hold."""
         seen: list[Specialization] = []
-        left: list[tuple[Tracing, PathLeft]] = []
+        left: list[Left] = []
         for on in self._kept(request):
             seen.append(on)
-            if all(_leads_on(tracing, gone, on.tracing) for tracing, gone in left):
+            if all(one.leads_to(on.tracing) for one in left):
                 try:
                     result = use(on)
                 except PathLeft as gone:
-                    left.append((on.tracing, gone))
+                    left.append(Left(on.tracing, gone.at, gone.answer))  # not the exception, which holds frames
                     continue
                 self._used(request, on)
                 return result
@@ -163,15 +179,6 @@ class Paths:
                 "(keep the value an array, or choose with np.where)",
                 stacklevel=8,
             )
-
-
-def _leads_on(tracing: Tracing, gone: PathLeft, other: Tracing) -> bool:
-    """Whether another trace decided as this one did until the call left it, and then has the call's answer."""
-    theirs = other.answers
-    if len(theirs) <= gone.at or theirs[: gone.at] != tracing.answers[: gone.at]:
-        return False
-    asked, answer = theirs[gone.at]
-    return bool(asked == tracing.answers[gone.at][0] and answer == gone.answer)
 
 
 def _newest(tracing: Tracing, others: Sequence[Tracing]) -> Any:

@@ -11,6 +11,7 @@ from symbolic.errors import SymbolicError as SymbolicError
 from symbolic.errors import SymbolicWarning as SymbolicWarning
 from symbolic.errors import TapeError as TapeError
 from symbolic.errors import TraceError as TraceError
+from symbolic.finite import check_finite as check_finite
 from symbolic.function import symbolic as symbolic
 from symbolic.hints import Symbolic as Symbolic
 from symbolic.layer import Layer as Layer

@@ -318,7 +318,10 @@ def _run(
     tracing = Tracing(leaves, facts, numbers)
     tracing.lends, tracing.disguised = lends, disguised
     with inside(trace=tracing, facts=tracing, origin=None, path="", floating=np.geterr()):
-        tracing.output = as_output(apply())
+        try:
+            tracing.output = as_output(apply())
+        finally:
+            tracing.numbers = None  # a trace that is kept must not keep the arrays of one call
         tracing.watch()
     return tracing
 

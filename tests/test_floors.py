@@ -60,6 +60,7 @@ FLOORS: list[list[str]] = [
         "values",
         "execution",
         "paths",
+        "finite",
         "training",
         "evaluation",
         "network",
