@@ -90,22 +90,34 @@ class Paths:
         """`use` of the specialization on whose path the call stays. It changes nothing before the decisions hold."""
         seen: list[Specialization] = []
         left: list[Left] = []
-        for on in self._kept(request):
+        found = self._along(request, use, seen, left)
+        if found is None:
+            with self.lock:
+                found = self._along(request, use, seen, left)  # what other threads have traced in the meantime
+                on = self._fresh(request) if found is None else seen[-1]
+        if found is not None:
+            return found[0]
+        try:
+            return use(on)
+        except PathLeft:  # it was made from these very values: a last bit differs, and the body's own answers count
+            with inside(unchecked=True):
+                return use(on)
+
+    def _along(
+        self, request: Request, use: Callable[[Specialization], T], seen: list[Specialization], left: list[Left]
+    ) -> tuple[T] | None:
+        """The result on the first path, of those not seen yet, on which the call stays."""
+        for on in self._kept(request, {one.tracing for one in seen}):
             seen.append(on)
             if all(one.leads_to(on.tracing) for one in left):
                 try:
                     result = use(on)
                 except PathLeft as gone:
                     left.append(Left(on.tracing, gone.at, gone.answer))  # not the exception, which holds frames
-                    continue
-                self._used(request, on)
-                return result
-        on = self._fresh(request, seen)
-        try:
-            return use(on)
-        except PathLeft:  # it was made from these very values: a last bit differs, and the body's own answers count
-            with inside(unchecked=True):
-                return use(on)
+                else:
+                    self._used(request, on)
+                    return (result,)
+        return None
 
     def count(self) -> Traces:
         paths = {tuple(map(repr, one.answers)) for one in self.traces}
@@ -113,13 +125,12 @@ class Paths:
         return Traces.of(len(self.traces), len(paths), guards)
 
     # ------------------------------------------------------------------ the traces that are there
-    def _kept(self, request: Request) -> Iterator[Specialization]:
+    def _kept(self, request: Request, tried: set[Tracing]) -> Iterator[Specialization]:
         """The specializations for inputs of this kind, the last used first; then traces that admit this kind."""
-        tried = set()
         for on in tuple(self.table.get(request.key, ())):
-            tried.add(on.tracing)
-            if on.tracing.fresh():
+            if on.tracing not in tried and on.tracing.fresh():
                 yield on
+            tried.add(on.tracing)
         for tracing in reversed(tuple(self.traces)):
             if tracing in tried or tracing.layout != request.layout or not tracing.fresh():
                 continue
@@ -144,19 +155,15 @@ class Paths:
             self.table[key] = [on, *others[: _TRACES - 1]]
 
     # ------------------------------------------------------------------ a new one
-    def _fresh(self, request: Request, seen: Sequence[Specialization]) -> Specialization:
-        """A new trace; one that another thread has made in the meantime serves as well."""
-        with self.lock:
-            for on in self.table.get(request.key, ()):
-                if on not in seen and not on.tracing.decisions and on.tracing.fresh():
-                    return on
-            tracing, facts = request.trace(not self.moving)
-            tracing.layout = request.layout
-            tracing.moving = tracing.moving or self.moving
-            self._note(tracing)
-            on = checked(tracing, facts)
-            self._keep(request.key, on)
-            return on
+    def _fresh(self, request: Request) -> Specialization:
+        """A new trace, kept beside the others."""
+        tracing, facts = request.trace(not self.moving)
+        tracing.layout = request.layout
+        tracing.moving = tracing.moving or self.moving
+        self._note(tracing)
+        on = checked(tracing, facts)
+        self._keep(request.key, on)
+        return on
 
     def _note(self, tracing: Tracing) -> None:
         if tracing.moving:
