@@ -19,6 +19,7 @@ import numpy as np
 from symbolic.callees import CALLS, MAKING, Handler
 from symbolic.context import here
 from symbolic.layer import Layer, Lent
+from symbolic.namespaces import over_names
 from symbolic.ops.making import _Alone, is_traced, writable
 from symbolic.rewriting import hooks, rewritten
 from symbolic.vectorized import FUNCTION, Vectorized
@@ -75,7 +76,10 @@ def _function(function: types.FunctionType) -> Any:
     package = (function.__globals__.get("__name__") or "").partition(".")[0]
     file = function.__code__.co_filename
     standard = file.startswith(_STANDARD) and "-packages" not in file
-    return None if package in _AS_THEY_ARE or standard else rewritten(function, HOOKS)
+    if package in _AS_THEY_ARE or standard:
+        return None
+    twin = rewritten(function, HOOKS)
+    return over_names(function, called) if twin is function else twin
 
 
 def _method(method: types.MethodType) -> Any:

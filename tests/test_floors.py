@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "symbolic"
 
 FLOORS: list[list[str]] = [
-    ["errors", "spec", "dims", "structure", "sizes", "rewriting", "installation"],  # 0: knows no layer
+    ["errors", "spec", "dims", "structure", "sizes", "rewriting", "namespaces", "installation"],  # 0: knows no layer
     [
         "asking",
         "context",

@@ -1,0 +1,68 @@
+"""What if a function has no source, as one typed at a prompt? It runs over names that mean what its calls should mean.
+
+The code stays; the twin looks its names up in a copy of the function's globals, in which NumPy and `math` stand for
+modules whose functions keep traced values, and the function's own helpers for such twins. Types are not replaced
+(`float` is a type too), so `float(x)` of such a function is refused where rewritten code would keep the gradient.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Meaning = Callable[[Any], Any]
+
+
+class Module(types.ModuleType):
+    """A module whose functions are asked for what they mean."""
+
+    def __init__(self, module: types.ModuleType, meaning: Meaning) -> None:
+        super().__init__(module.__name__, module.__doc__)
+        self.__dict__.update(_module=module, _meaning=meaning)
+
+    def __getattr__(self, name: str) -> Any:
+        return meant(getattr(self._module, name), self._meaning)
+
+
+def meant(value: Any, meaning: Meaning) -> Any:
+    """What a name stands for: modules and functions in their other meaning, all else as it is."""
+    if isinstance(value, types.ModuleType):
+        return Module(value, meaning) if value.__name__.partition(".")[0] in ("numpy", "math", "scipy") else value
+    return value if isinstance(value, type) or not callable(value) else meaning(value)
+
+
+_twins: dict[types.FunctionType, types.FunctionType] = {}
+"""Those that are being made: a function may call itself."""
+
+
+def over_names(function: types.FunctionType, meaning: Meaning) -> types.FunctionType:
+    """The function over such names; itself where it writes to its globals."""
+    if function in _twins:
+        return _twins[function]
+    codes = list(_codes(function.__code__))
+    if any(one.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") for code in codes for one in dis.get_instructions(code)):
+        return function
+    space = dict(function.__globals__)
+    twin = types.FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
+    twin.__kwdefaults__, twin.__qualname__ = function.__kwdefaults__, function.__qualname__
+    twin.__module__ = function.__module__
+    _twins[function] = twin
+    try:
+        for name in {name for code in codes for name in code.co_names}:
+            if name in space:
+                space[name] = meant(space[name], meaning)
+            elif name == "isinstance":
+                space[name] = meaning(builtins.isinstance)
+    finally:
+        del _twins[function]
+    return twin
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
