@@ -7,6 +7,7 @@ name, a flag) is compared at each call. Within another trace nothing runs: the g
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -81,22 +82,25 @@ class _Call:
         leaves, self.tree = flatten((args, kwargs), leaf=lambda value: isinstance(value, Layer))
         wanted = owner.wanted(args, self.tree)
         self.leaves = leaves
-        self.traced = [k for k, leaf in enumerate(leaves) if k in wanted or isinstance(leaf, _FLOATING)]
         self.asked = wanted
+        self.traced = [k for k, leaf in enumerate(leaves) if k in wanted or isinstance(leaf, _FLOATING)]
 
-    @property
+    @cached_property
     def values(self) -> list[Any]:
         """The values of the traced leaves, as programs take them."""
         return [native(self.leaves[k]) for k in self.traced]
 
-    def marks(self) -> tuple[Any, Any]:
-        """What is compared at each call: without the kinds of the traced leaves, and with (`None`: never equal)."""
+    @cached_property
+    def layout(self) -> Any:
+        """What is compared at each call, but for the kinds of the traced leaves."""
         traced = set(self.traced)
-        static = tuple([None if k in traced else fingerprint(leaf, None) for k, leaf in enumerate(self.leaves)])
-        if any(mark is MOVING for mark in static):
-            return object(), None
-        layout = (self.tree, tuple(self.asked), static)
-        return layout, (layout, tuple([key_of(one) for one in self.values]))
+        marks = [None if k in traced else fingerprint(leaf, None) for k, leaf in enumerate(self.leaves)]
+        return None if any(mark is MOVING for mark in marks) else (self.tree, tuple(self.asked), tuple(marks))
+
+    @property
+    def key(self) -> Any:
+        """The same with those kinds; `None` where something moves, so that no trace serves again."""
+        return None if self.layout is None else (self.layout, tuple([key_of(one) for one in self.values]))
 
     def rebuilt(self, layers: Sequence[AnyLayer]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments with layers in the place of the traced leaves."""
@@ -159,7 +163,7 @@ class _Derivative:
         call = _Call(self, args, kwargs)
         if here.trace is not None or any(isinstance(leaf, Layer) for leaf in call.leaves):
             return self._inline(call, args)
-        return self.paths.run(self._request(call), lambda on: self._called(call, args, on))
+        return self.paths.run(call.key, lambda key: self._request(key, call), lambda on: self._called(call, args, on))
 
     def _called(self, call: _Call, args: tuple[Any, ...], on: Specialization) -> Any:
         executable: Executable = on.cached(("grad", *call.asked), lambda: self._program(on, call))
@@ -182,9 +186,8 @@ class _Derivative:
         """How many traces there are by now, of how many paths, with how many guards."""
         return self.paths.count()
 
-    def _request(self, call: _Call) -> Request:
-        layout, key = call.marks()
-        return Request(key, layout, call.values, lambda twice: self._traced(call, twice))
+    def _request(self, key: Any, call: _Call) -> Request:
+        return Request(key, call.layout, call.values, lambda twice: self._traced(call, twice))
 
     def _traced(self, call: _Call, twice: bool) -> tuple[Tracing, Inference]:
         leaves: list[AnyLayer] = [Identity() for _ in call.traced]
@@ -236,7 +239,7 @@ class _Derivative:
         call = _Call(self, args, {})
         if here.trace is not None or any(isinstance(leaf, Layer) for leaf in call.leaves):
             return self._inline_vjp(call, args)
-        return self.paths.run(self._request(call), lambda on: self._taped(call, args, on))
+        return self.paths.run(call.key, lambda key: self._request(key, call), lambda on: self._taped(call, args, on))
 
     def _taped(
         self, call: _Call, args: tuple[Any, ...], on: Specialization

@@ -43,8 +43,10 @@ class Network(Paths):
 
     def on_path(self, value: Any, use: Callable[[Specialization], T]) -> T:
         """`use` of the programs for an input; a new trace where no old one would come out the same."""
-        values = list(entries(value))
-        return self.run(Request(key_of(value), layout(value), values, lambda twice: self._traced(value, twice)), use)
+        return self.run(key_of(value), lambda key: self._request(key, value), use)
+
+    def _request(self, key: Any, value: Any) -> Request:
+        return Request(key, layout(value), list(entries(value)), lambda twice: self._traced(value, twice))
 
     def _traced(self, value: Any, twice: bool) -> tuple[Tracing, Inference]:
         names, values = getattr(self.layer, "input_names", ()), list(entries(value))

@@ -86,8 +86,15 @@ class Paths:
         self.told = False
         self.lock = threading.RLock()
 
-    def run(self, request: Request, use: Callable[[Specialization], T]) -> T:
+    def run(self, key: Any, request: Callable[[Any], Request], use: Callable[[Specialization], T]) -> T:
         """`use` of the specialization on whose path the call stays. It changes nothing before the decisions hold."""
+        kept = self.table.get(key)
+        if kept and not kept[0].tracing.decisions and kept[0].tracing.fresh():  # the usual call
+            self.restless = 0
+            return use(kept[0])
+        return self._search(request(key), use)
+
+    def _search(self, request: Request, use: Callable[[Specialization], T]) -> T:
         seen: list[Specialization] = []
         left: list[Left] = []
         found = self._along(request, use, seen, left)
@@ -132,7 +139,7 @@ class Paths:
                 yield on
             tried.add(on.tracing)
         for tracing in reversed(tuple(self.traces)):
-            if tracing in tried or tracing.layout != request.layout or not tracing.fresh():
+            if request.key is None or tracing in tried or tracing.layout != request.layout or not tracing.fresh():
                 continue
             facts = Inference(dict(zip(tracing.leaves, map(spec_of, request.values), strict=True)))
             with suppress(SymbolicError):  # what does not fit is told by the body, which may also do without
