@@ -61,6 +61,8 @@ def _expanded(node: AnyLayer, done: dict[AnyLayer, AnyLayer], facts: Inference) 
     operands = tuple([done[one] for one in node.operands])
     if isinstance(node, Gradient):
         return Tuple.make(tuple(pullback(operands[0], operands[1], operands[2:], facts)))  # type: ignore[no-any-return]
+    if isinstance(node, Item) and isinstance(operands[0], Tuple):
+        return operands[0].operands[node.index]  # type: ignore[no-any-return]  # of any index
     same = all(a is b for a, b in zip(operands, node.operands, strict=True))
     return node if same else node.rebuilt(operands)
 

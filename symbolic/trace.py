@@ -28,6 +28,7 @@ from symbolic.live import Loan
 from symbolic.ops.indexing import assign as assigned
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Cast, Mark, Tuple
+from symbolic.outcome import Outcome
 from symbolic.plan import build
 from symbolic.printing import alike, bits
 from symbolic.sites import Owner, Store
@@ -98,6 +99,7 @@ class Tracing:
         self.bodies = 0  # Python functions that were run
         self.layout: Any = None  # the nesting of the input, with what is static in it
         self.output: AnyLayer = Literal(None)
+        self.outcome: Outcome | None = None  # the structure of a plain function's result
 
     # ------------------------------------------------------------------ facts and guards
     def ask(self, node: AnyLayer, what: str) -> Any:
@@ -331,10 +333,10 @@ def trace(apply: Callable[[], Any], leaves: Sequence[AnyLayer], facts: Inference
     second = first
     with contextlib.suppress(*((Exception,) if lent else ())):  # other numbers may fail where these do not
         second = _run(apply, leaves, facts, disguised=lent)
-        second.moving = difference(first.output, second.output)
+        second.moving = _differs(first, second)
     if lent and (second is first or second.moving):  # its numbers were read unseen, perhaps: again with nothing lent
         first, second = (_run(apply, leaves, facts, lends=False) for _ in range(2))
-        second.moving = difference(first.output, second.output)
+        second.moving = _differs(first, second)
     unseen = [one.what for one in second.watches if getattr(one, "seen", None) is MOVING]
     second.moving = second.moving or (f"{unseen[0]}, which changes unseen" if unseen else "")
     return second
@@ -350,13 +352,17 @@ def _run(
     tracing = Tracing(leaves, facts)
     tracing.lends, tracing.disguised = lends, disguised
     with inside(trace=tracing, facts=tracing, origin=None, path="", floating=np.geterr()):
-        tracing.output = as_output(apply())
+        returned = apply()
+        tracing.outcome = returned if isinstance(returned, Outcome) else None
+        tracing.output = as_output(returned)
         tracing.watch()
     return tracing
 
 
 def as_output(value: Any) -> AnyLayer:
     """What a body returned, as one layer."""
+    if isinstance(value, Outcome):
+        return value.output
     if isinstance(value, (tuple, list)) and any(isinstance(one, Layer) for one in value):
         return Tuple.make(tuple([as_output(one) for one in value]))  # type: ignore[no-any-return]
     if not isinstance(value, (Layer, tuple, list)) and any(isinstance(one, Layer) for one in flatten(value)[0]):
@@ -365,6 +371,12 @@ def as_output(value: Any) -> AnyLayer:
             "return one value, or a tuple of values",
         )
     return as_layer(value)
+
+
+def _differs(first: Tracing, second: Tracing) -> str:
+    """Where two runs of one body differ: in the graph, or in what stands around it in the result."""
+    around = first.outcome is not None and second.outcome is not None and first.outcome.differs(second.outcome)
+    return difference(first.output, second.output) or ("what it returns" if around else "")
 
 
 def difference(one: AnyLayer, other: AnyLayer) -> str:

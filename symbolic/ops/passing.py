@@ -55,6 +55,28 @@ class Mark(Operation):
         return (delta,)
 
 
+class Stopped(Operation):
+    """The same value, through which no gradient passes."""
+
+    __slots__ = ()
+    shares = True
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return specs[0]
+
+    def is_view(self, specs: Sequence[AnySpec]) -> bool | None:
+        return False
+
+    def evaluate(self, *values: Any) -> Any:
+        return values[0]
+
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        return self.operands[0]  # gradients are written out by then
+
+    def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
+        return (None,)
+
+
 class Tuple(Operation):
     """Several values as one: the input of a network of several inputs, the result of one of several results."""
 
@@ -68,7 +90,12 @@ class Tuple(Operation):
         return tuple(values)
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
-        return tuple([Item(delta, index=k) for k in range(len(operands))])
+        return tuple([entry_of(delta, k) for k in range(len(operands))])
+
+
+def entry_of(layer: Any, index: int) -> AnyLayer:
+    """One entry of a traced tuple, without a node where it is in sight."""
+    return layer.operands[index] if isinstance(layer, Tuple) else Item.make((as_layer(layer),), (index,))
 
 
 class Item(Operation):
@@ -91,8 +118,13 @@ class Item(Operation):
     def evaluate(self, *values: Any) -> Any:
         return values[0][self.index]
 
+    def is_view(self, specs: Sequence[AnySpec]) -> bool | None:
+        return False  # what is assigned to an entry stays there
+
     def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
         operand = self.operands[0]
+        if isinstance(operand, EntryLike) and operand.index == self.index:
+            return operand.operands[0]
         return operand.operands[self.index] if isinstance(operand, Tuple) else None
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
