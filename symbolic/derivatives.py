@@ -282,7 +282,7 @@ class _Derivative:
         deltas: dict[int, Any] = dict(zip(call.asked, values[len(result.layers) :], strict=True))
         if values is not layers:
             deltas = {k: like_argument(call.leaves[k], one) for k, one in deltas.items()}
-        value = result.rebuilt(values[: len(result.layers)])
+        value = result.within(values[: len(result.layers)])
         return self._answer(value, self._structured(call, args, deltas))
 
     def _marked(self, call: _Call) -> tuple[list[AnyLayer], Outcome]:
@@ -336,7 +336,7 @@ class _Derivative:
             found = gradients(output, given, [marks[place[k]] for k in call.asked])
             return self._structured(call, args, dict(zip(call.asked, found, strict=True)))
 
-        return result.rebuilt(result.layers), pullback
+        return result.within(result.layers), pullback
 
 
 def returned(on: Specialization) -> Outcome:

@@ -63,7 +63,7 @@ def _forward(of: Transformed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     variables, ways = _variables(leaves, given, names)
     result = outcome(of.applied(*unflatten(tree, iter(variables))))
     moved = pushed(result.layers, [one for one in variables if isinstance(one, Mark)], ways)
-    return result.rebuilt(result.layers), result.deltas(moved)
+    return result.within(result.layers), result.deltas(moved)
 
 
 def _variables(

@@ -30,6 +30,7 @@ class Outcome(NamedTuple):
     layers: tuple[AnyLayer, ...]
     tree: Tree = None
     leaves: tuple[Any, ...] = (HOLE,)  # for each leaf of the tree a hole, or what it is
+    plain: tuple[Any, ...] = (HOLE,)  # for each layer a hole, or the plain value that it stands for
 
     @property
     def output(self) -> AnyLayer:
@@ -42,6 +43,11 @@ class Outcome(NamedTuple):
         """The result over other values."""
         rest = iter(values)
         return unflatten(self.tree, iter([next(rest) if one is HOLE else one for one in self.leaves]))
+
+    def within(self, values: Sequence[Any]) -> Any:
+        """The result over other values, for a body that goes on with it: what was plain stays plain."""
+        pairs = zip(values, self.plain, strict=True)
+        return self.rebuilt([value if plain is HOLE else plain for value, plain in pairs])
 
     def deltas(self, values: Sequence[Any]) -> Any:
         """The same structure, with `None` in the place of what no trace knows."""
@@ -87,8 +93,10 @@ def outcome(value: Any) -> Outcome:
                 f"the function returns a {type(one).__name__} that holds traced values",
                 "return arrays in tuples, lists, dictionaries or dataclasses",
             )
-    layers = tuple([as_layer(one) for one, is_known in zip(leaves, known, strict=True) if is_known])
-    return Outcome(layers, tree, tuple([HOLE if k else one for one, k in zip(leaves, known, strict=True)]))
+    found = [one for one, is_known in zip(leaves, known, strict=True) if is_known]
+    plain = tuple([HOLE if isinstance(one, Layer) else one for one in found])
+    around = tuple([HOLE if is_known else one for one, is_known in zip(leaves, known, strict=True)])
+    return Outcome(tuple(map(as_layer, found)), tree, around, plain)
 
 
 def is_layer(value: Any) -> bool:

@@ -46,7 +46,7 @@ class Transformed(_Derivative):
         call = _Call(self, args, kwargs)
         if here.trace is not None or any(isinstance(leaf, Layer) for leaf in call.leaves):
             result = outcome(self.body(args, kwargs))
-            return result.rebuilt(settled(call.leaves, result.layers))
+            return result.within(settled(call.leaves, result.layers))
         on = self._specialized(call)
         executable: Executable = on.cached("transformed", lambda: self._compiled(on))
         values = [*[native(call.leaves[k]) for k in call.traced], *on.values()]
