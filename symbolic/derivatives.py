@@ -8,36 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from symbolic.context import here, inside
+from symbolic.context import here, inside, source
 from symbolic.differentiate import gradients, ones_like
 from symbolic.differentiated import Differentiated, check_position, no_gradient, positions, scalar
-from symbolic.errors import DtypeError
-from symbolic.execution import Executable, Specialization, flat, placed, shaped, way_back
+from symbolic.errors import DtypeError, ShapeError, _place
+from symbolic.execution import Executable, Specialization, placed, way_back
 from symbolic.fingerprint import MOVING, fingerprint
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer
 from symbolic.leaves import Identity
 from symbolic.literal import as_layer, delta_spec
+from symbolic.ops.checked import Checked
 from symbolic.ops.passing import Mark, Tuple
+from symbolic.outcome import HOLE, Outcome, is_layer, opened, outcome
 from symbolic.paths import Paths, Request, Traces
 from symbolic.plan import own
-from symbolic.spec import describe, key_of, spec_of
-from symbolic.structure import Tree, count, flatten, unflatten
-from symbolic.trace import Tracing, as_output, constant_value, is_constant, run_body, trace
+from symbolic.spec import OpaqueSpec, TupleSpec, describe, key_of, spec_of
+from symbolic.structure import Tree, alike, count, flatten, shown, unflatten
+from symbolic.trace import Tracing, constant_value, is_constant, run_body, trace
 from symbolic.values import native
 
+T = TypeVar("T")
 _FLOATING = (float, complex, np.floating, np.complexfloating, np.ndarray)
 
 
-def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """The gradient of a scalar function, as a function of the same arguments.
 
     `f` is plain NumPy code, a ufunc or a Layer, and returns one real number. The gradient has the shape, the dtype and
     the structure (tuples, lists, dictionaries, dataclasses) of argument `argnums`; several positions give a tuple.
+    With `has_aux` the function returns `(value, more)`, and what comes back is `(gradient, more)`: `more` is anything.
     Raises ShapeError if the value is no scalar, DtypeError for an argument of integers or Booleans, TraceError where
     a traced value would become a plain number.
 
@@ -46,32 +50,42 @@ def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..
     array([2., 4.])
     >>> grad(grad(np.sin))(0.0)
     -0.0
+    >>> grad(lambda x: (x * x, {"twice": 2.0 * x}), has_aux=True)(3.0)
+    (6.0, {'twice': 6.0})
     """
-    return _derivative(f, argnums, value=False)
+    return _derivative(f, argnums, value=False, has_aux=has_aux)
 
 
-def value_and_grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
-    """The value and the gradient from one pass: see `grad`.
+def value_and_grad(
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """The value and the gradient from one pass: see `grad`. With `has_aux` the value is the pair that `f` returns.
 
     >>> value_and_grad(lambda x, y: x * y, (0, 1))(3.0, 4.0)
     (12.0, (4.0, 3.0))
     """
-    return _derivative(f, argnums, value=True)
+    return _derivative(f, argnums, value=True, has_aux=has_aux)
 
 
-def _derivative(f: Callable[..., Any], argnums: int | Sequence[int], value: bool) -> Callable[..., Any]:
-    return Differentiated(f, argnums, value) if isinstance(f, Layer) else _Derivative(f, argnums, value)
+def _derivative(f: Callable[..., Any], argnums: int | Sequence[int], value: bool, has_aux: bool) -> Callable[..., Any]:
+    if isinstance(f, Layer) and not has_aux:
+        return Differentiated(f, argnums, value)
+    return _Derivative(f, argnums, value, has_aux)
 
 
-def vjp(f: Callable[..., Any], *args: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    """The value of `f(*args)`, of any shape, and its pullback: a delta of the value to one gradient for each argument.
+def vjp(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """The value of `f(*args, **kwargs)`, of any structure, and its pullback: a delta of the value, in the value's
+    structure, to one gradient for each positional argument, in the argument's.
+
+    Where a value or an argument has no delta (an integer, a string), `None` stands for it. DtypeError if no argument
+    has one, ShapeError if the delta that is given does not fit.
 
     >>> import numpy as np
     >>> value, pullback = vjp(lambda x: x ** 2, np.array([1.0, 3.0]))
     >>> pullback(np.array([1.0, 10.0]))
     (array([ 2., 60.]),)
     """
-    return _Derivative(f, tuple(range(len(args))), value=True).vjp(args)
+    return _Derivative(f, tuple(range(len(args))), value=True, strict=False).vjp(args, kwargs)
 
 
 class _Call:
@@ -113,14 +127,24 @@ class _Call:
 class _Derivative:
     """A function and the arguments to differentiate it by; its traces are kept here."""
 
-    def __init__(self, f: Callable[..., Any], argnums: int | Sequence[int], value: bool) -> None:
+    verb = "grad"
+
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        argnums: int | Sequence[int],
+        value: bool,
+        has_aux: bool = False,
+        strict: bool = True,
+    ) -> None:
         if not callable(f):
-            raise DtypeError(f"grad of {f!r}, which is not callable", remedy="give a function or a layer")
-        self.f, self.value = f, value
+            raise DtypeError(f"{self.verb} of {f!r}, which is not callable", remedy="give a function or a layer")
+        self.f, self.value, self.has_aux = f, value, has_aux
+        self.strict = strict  # every argument must have a gradient
         self.single, self.argnums = positions(argnums)
         self.paths = Paths(lambda: self.title)
         self.__wrapped__ = f
-        self.__name__ = f"{'value_and_' if value else ''}grad({self.title})"
+        self.__name__ = f"{'value_and_' if value else ''}{self.verb}({self.title})"
         self.__doc__ = getattr(f, "__doc__", None)
 
     @property
@@ -135,7 +159,11 @@ class _Derivative:
         if instance is None:
             return self
         bound: Callable[..., Any] = self.f.__get__(instance, owner)
-        return _Derivative(bound, self.argnums[0] if self.single else self.argnums, self.value)
+        return self.over(bound)
+
+    def over(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """The same of another function."""
+        return _Derivative(f, self.argnums[0] if self.single else self.argnums, self.value, self.has_aux, self.strict)
 
     # ------------------------------------------------------------------ which leaves
     def wanted(self, args: tuple[Any, ...], tree: Tree) -> dict[int, int]:
@@ -150,9 +178,11 @@ class _Derivative:
             p = position % len(args)
             leaves = flatten(args[p], leaf=lambda value: isinstance(value, Layer))[0]
             found = [k for k, leaf in enumerate(leaves) if self._differentiable(leaf)]
-            if not found:
+            if not found and self.strict:
                 no_gradient(self.title, p, describe(spec_of(args[p])))
             wanted.update({starts[p] + k: p for k in found})
+        if not wanted:
+            no_gradient(self.title, 0, describe(spec_of(args[0])) if args else "nothing")
         return wanted
 
     def _differentiable(self, leaf: Any) -> bool:
@@ -163,18 +193,20 @@ class _Derivative:
         call = _Call(self, args, kwargs)
         if here.trace is not None or any(isinstance(leaf, Layer) for leaf in call.leaves):
             return self._inline(call, args)
-        return self.paths.run(call.key, lambda key: self._request(key, call), lambda on: self._called(call, args, on))
+        return self.on_path(call, lambda on: self._called(call, args, on))
 
     def _called(self, call: _Call, args: tuple[Any, ...], on: Specialization) -> Any:
         executable: Executable = on.cached(("grad", *call.asked), lambda: self._program(on, call))
-        values = [*call.values, *on.values()]
-        results = executable.derivatives(values, 1, len(executable.program.outputs))
-        deltas = {k: like_argument(call.leaves[k], one) for k, one in zip(call.asked, results[1:], strict=True)}
-        return self._answer(results[0], self._structured(call, args, deltas))
+        primal = len(on.outputs)
+        results = executable.derivatives([*call.values, *on.values()], primal, len(executable.program.outputs))
+        deltas = {k: like_argument(call.leaves[k], one) for k, one in zip(call.asked, results[primal:], strict=True)}
+        return self._answer(returned(on).rebuilt(results[:primal]), self._structured(call, args, deltas))
 
     def _answer(self, value: Any, gradient: tuple[Any, ...]) -> Any:
         found = gradient[0] if self.single else gradient
-        return (value, found) if self.value else found
+        if self.value:
+            return value, found
+        return (found, value[1]) if self.has_aux else found
 
     def _structured(self, call: _Call, args: tuple[Any, ...], deltas: dict[int, Any]) -> tuple[Any, ...]:
         """The deltas in the structure of their arguments; `None` in the place of a leaf without one."""
@@ -185,6 +217,10 @@ class _Derivative:
     def traces(self) -> Traces:
         """How many traces there are by now, of how many paths, with how many guards."""
         return self.paths.count()
+
+    def on_path(self, call: _Call, use: Callable[[Specialization], T]) -> T:
+        """`use` of the programs for a call; a new trace where no old one would come out the same."""
+        return self.paths.run(call.key, lambda key: self._request(key, call), use)
 
     def _request(self, key: Any, call: _Call) -> Request:
         return Request(key, call.layout, call.values, lambda twice: self._traced(call, twice))
@@ -202,73 +238,120 @@ class _Derivative:
         for k, leaf in enumerate(call.leaves):
             if k not in traced and not isinstance(leaf, (str, int, type(None))):
                 tracing.reads(leaf)  # an object, a function: its code reads, too
+        return outcome(self.body(args, kwargs))
+
+    def body(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The function, run within a trace."""
         return run_body(None, self.f, args, kwargs)
 
     def _program(self, on: Specialization, call: _Call) -> Executable:
-        scalar(on.facts.spec(on.output), self.title)
+        loss = self._loss(returned(on), on.facts)
         place = {k: n for n, k in enumerate(call.traced)}
         variables = [on.inputs[place[k]] for k in call.asked]
-        return Executable(on.program([on.output], on.graded(variables), on.leaves))
+        with inside(facts=on.facts, trace=None):
+            found = gradients(loss, ones_like(loss), variables)
+        return Executable(on.program(on.outputs, found, on.leaves))
+
+    def _loss(self, result: Outcome, facts: Inference | None) -> AnyLayer:
+        """The scalar to differentiate; it is looked at where specs are known."""
+        tree, leaves = result.tree, result.leaves
+        if self.has_aux:
+            if tree is None or tree[0] is not tuple or len(tree[2]) != 2:
+                raise ShapeError(
+                    f"{self.verb} of {self.title} with has_aux=True, which returns {shown(tree)}",
+                    where=_place(source()),
+                    remedy="return a pair: the loss, and whatever else is wanted",
+                )
+            tree = tree[2][0]
+        alone = tree is None and leaves[0] is HOLE
+        if facts is not None or not alone:
+            spec = TupleSpec(map(facts.spec, result.layers)) if facts is not None else TupleSpec()
+            opaque = OpaqueSpec(type(leaves[0])) if tree is None else spec
+            scalar(spec[0] if alone else opaque, self.title)
+        return result.layers[0]
 
     # ------------------------------------------------------------------ within a trace
     def _inline(self, call: _Call, args: tuple[Any, ...]) -> Any:
-        marks, output = self._marked(call)
-        if here.trace is not None:
-            assert isinstance(here.trace, Tracing)
-            scalar(here.trace.facts.spec(output), self.title)
+        marks, result = self._marked(call)
+        loss = self._loss(result, here.trace.facts if isinstance(here.trace, Tracing) else None)
         place = {k: n for n, k in enumerate(call.traced)}
-        found = gradients(output, ones_like(output), [marks[place[k]] for k in call.asked])
-        constant = not any(isinstance(leaf, Layer) for leaf in call.leaves) and is_constant(output)
-        deltas: dict[int, Any] = dict(zip(call.asked, found, strict=True))
-        value: Any = output
-        if constant:
-            value = constant_value(output)
-            deltas = {k: like_argument(call.leaves[k], constant_value(one)) for k, one in deltas.items()}
+        found = gradients(loss, ones_like(loss), [marks[place[k]] for k in call.asked])
+        layers = [*result.layers, *found]
+        values = settled(call.leaves, layers)
+        deltas: dict[int, Any] = dict(zip(call.asked, values[len(result.layers) :], strict=True))
+        if values is not layers:
+            deltas = {k: like_argument(call.leaves[k], one) for k, one in deltas.items()}
+        value = result.within(values[: len(result.layers)])
         return self._answer(value, self._structured(call, args, deltas))
 
-    def _marked(self, call: _Call) -> tuple[list[AnyLayer], AnyLayer]:
+    def _marked(self, call: _Call) -> tuple[list[AnyLayer], Outcome]:
         """The function's value over variables of its own, so that only what depends on them is differentiated."""
         marks: list[AnyLayer] = [Mark.make((as_layer(call.leaves[k]),)) for k in call.traced]
         args, kwargs = call.rebuilt(marks)
         if here.trace is None:
-            return marks, as_output(self.f(*args, **kwargs))
-        return marks, as_layer(as_output(run_body(None, self.f, args, kwargs)))
+            return marks, outcome(self.f(*args, **kwargs))
+        return marks, outcome(self.body(args, kwargs))
 
     # ------------------------------------------------------------------ vjp
-    def vjp(self, args: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        call = _Call(self, args, {})
+    def vjp(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        call = _Call(self, args, kwargs)
         if here.trace is not None or any(isinstance(leaf, Layer) for leaf in call.leaves):
             return self._inline_vjp(call, args)
-        return self.paths.run(call.key, lambda key: self._request(key, call), lambda on: self._taped(call, args, on))
+        return self.on_path(call, lambda on: self._taped(call, args, on))
 
     def _taped(
         self, call: _Call, args: tuple[Any, ...], on: Specialization
     ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         place = {k: n for n, k in enumerate(call.traced)}
         executable = on.taped([place[k] for k in call.asked])
-        program, primal = executable.program, len(on.outputs)
+        program, primal, result = executable.program, len(on.outputs), returned(on)
         slots = program.slots([*map(_kept, [*call.values, *on.values()]), *[None] * primal])
         program.run(slots, 0, program.split)
-        value = shaped(on.output, [own(one) for one in program.results(slots)[:primal]])
+        value = result.rebuilt([own(one) for one in program.results(slots)[:primal]])
+        program.release(slots)
 
         def pullback(delta: Any) -> tuple[Any, ...]:
+            given = self._deltas(result, delta)
+            delta = tuple(given) if isinstance(on.output, Tuple) else given[0]
             results = way_back(program, placed(on, program, slots, delta, f"the pullback of {self.title}"), primal)
             deltas = {k: like_argument(call.leaves[k], one) for k, one in zip(call.asked, results, strict=False)}
             return self._structured(call, args, deltas)
 
         return value, pullback
 
+    def _deltas(self, result: Outcome, delta: Any) -> list[Any]:
+        """The deltas of a result's layers, from a structure as the result's."""
+        what = f"the delta that the pullback of {self.title} was given"
+        return result.holes(alike(result.tree, opened(delta), what, is_layer))
+
     def _inline_vjp(self, call: _Call, args: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        marks, output = self._marked(call)
+        marks, result = self._marked(call)
         place = {k: n for n, k in enumerate(call.traced)}
+        output, what = result.output, f"the delta that the pullback of {self.title} was given"
 
         def pullback(delta: Any) -> tuple[Any, ...]:
-            given = Tuple(*delta) if isinstance(delta, tuple) else as_layer(delta)
+            layers = [
+                Checked.make((as_layer(one), out), (what, True, False))
+                for one, out in zip(self._deltas(result, delta), result.layers, strict=True)
+            ]
+            given = Tuple.make(tuple(layers)) if isinstance(output, Tuple) else layers[0]
             found = gradients(output, given, [marks[place[k]] for k in call.asked])
             return self._structured(call, args, dict(zip(call.asked, found, strict=True)))
 
-        value = tuple(flat(output)) if isinstance(output, Tuple) else output
-        return value, pullback
+        return result.within(result.layers), pullback
+
+
+def returned(on: Specialization) -> Outcome:
+    """The structure of what the function returned."""
+    assert on.tracing.outcome is not None
+    return on.tracing.outcome
+
+
+def settled(leaves: Sequence[Any], layers: Sequence[AnyLayer]) -> Sequence[Any]:
+    """Within a trace, of a call without traced arguments: the values, if they depend on constants alone."""
+    if any(isinstance(leaf, Layer) for leaf in leaves) or not all(map(is_constant, layers)):
+        return layers
+    return tuple(map(constant_value, layers))
 
 
 def _kept(value: Any) -> Any:

@@ -16,8 +16,8 @@ from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.deltas import SumLike
 from symbolic.ops.indexing import Scatter
-from symbolic.ops.operation import Operation, topological
-from symbolic.ops.passing import Item, Tuple
+from symbolic.ops.operation import Operation, replaced, topological
+from symbolic.ops.passing import Item, Tuple, entry_of
 from symbolic.printing import separated
 from symbolic.spec import AnySpec, OpaqueSpec, TupleSpec, describe
 
@@ -61,6 +61,8 @@ def _expanded(node: AnyLayer, done: dict[AnyLayer, AnyLayer], facts: Inference) 
     operands = tuple([done[one] for one in node.operands])
     if isinstance(node, Gradient):
         return Tuple.make(tuple(pullback(operands[0], operands[1], operands[2:], facts)))  # type: ignore[no-any-return]
+    if isinstance(node, Item) and isinstance(operands[0], Tuple):
+        return operands[0].operands[node.index]  # type: ignore[no-any-return]  # of any index
     same = all(a is b for a, b in zip(operands, node.operands, strict=True))
     return node if same else node.rebuilt(operands)
 
@@ -72,6 +74,7 @@ def pullback(output: AnyLayer, delta: AnyLayer, variables: Sequence[AnyLayer], f
     arrived: dict[AnyLayer, list[AnyLayer]] = {output: [delta]} if output in reached else {}
     totals: dict[AnyLayer, AnyLayer] = {}
     wanted = set(variables)
+    passed: dict[AnyLayer, AnyLayer] = {}
     for node in reversed(order):
         if node not in arrived:
             continue
@@ -81,9 +84,15 @@ def pullback(output: AnyLayer, delta: AnyLayer, variables: Sequence[AnyLayer], f
                 totals[node] = total
             if isinstance(node, Operation):
                 _send(node, total, reached, arrived, facts)
+                after = node.consumed()
+                if after is not None:
+                    passed[node] = after
     found = [totals[one] if one in totals else _zero(one, facts) for one in variables]
-    for variable, delta in zip(variables, found, strict=True):
-        want, got = delta_spec(facts.spec(variable)), facts.spec(delta)
+    if passed:
+        given = delta.operands if isinstance(delta, Tuple) else (delta,)  # variables of somebody, perhaps
+        found = replaced(found, {**passed, **dict(zip(given, given, strict=True))})
+    for variable, one in zip(variables, found, strict=True):
+        want, got = delta_spec(facts.spec(variable)), facts.spec(one)
         assert want is None or want == got or not getattr(want, "known", False), f"a delta of {got} for {want}"
     return found
 
@@ -140,8 +149,9 @@ def _sum(deltas: list[AnyLayer], facts: Inference) -> AnyLayer:
     total = deltas[0]
     entries = facts.spec(total)
     if len(deltas) > 1 and isinstance(entries, TupleSpec):
-        columns = [[Item(one, index=k) for one in deltas] for k in range(len(entries))]
-        return Tuple(*[_sum(list(column), facts) for column in columns])
+        columns = [[entry_of(one, k) for one in deltas] for k in range(len(entries))]
+        opaque = [isinstance(spec, OpaqueSpec) for spec in entries]
+        return Tuple(*[one[0] if nothing else _sum(one, facts) for one, nothing in zip(columns, opaque, strict=True)])
     for one in deltas[1:]:
         total = total + one
     return total

@@ -108,6 +108,12 @@ class Program:
         """The outputs, none of them sharing memory with an input, a weight or a constant."""
         return [own(slots[k]) if copy else slots[k] for k, copy in zip(self.outputs, self.copied, strict=True)]
 
+    def release(self, slots: list[Any]) -> None:
+        """Forget what the way back does not read, after the forward part has run."""
+        read = {k for one in self.instructions[self.split :] for k in one.sources}.union(self.outputs)
+        for k in set(range(self.size)) - read:
+            slots[k] = None
+
     def __str__(self) -> str:
         lines = [f"v{k} = input {leaf}" for k, leaf in enumerate(self.leaves)]
         lines += [f"v{k} = constant {describe(spec_of(value))}" for k, value in self.constants]

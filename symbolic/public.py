@@ -1,5 +1,8 @@
 """Which names are public? These, and no others; `import symbolic` loads this module when the first of them is used."""
 
+from symbolic.custom import custom_gradient as custom_gradient
+from symbolic.custom import remat as remat
+from symbolic.custom import stop_gradient as stop_gradient
 from symbolic.derivatives import grad as grad
 from symbolic.derivatives import value_and_grad as value_and_grad
 from symbolic.derivatives import vjp as vjp
@@ -12,8 +15,11 @@ from symbolic.errors import SymbolicWarning as SymbolicWarning
 from symbolic.errors import TapeError as TapeError
 from symbolic.errors import TraceError as TraceError
 from symbolic.finite import check_finite as check_finite
+from symbolic.forward import jvp as jvp
 from symbolic.function import symbolic as symbolic
 from symbolic.hints import Symbolic as Symbolic
+from symbolic.jacobians import hessian as hessian
+from symbolic.jacobians import jacobian as jacobian
 from symbolic.layer import Layer as Layer
 from symbolic.leaves import Identity as Identity
 from symbolic.leaves import Literal as Literal

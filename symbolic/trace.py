@@ -34,6 +34,7 @@ from symbolic.live import Captured, Loan
 from symbolic.ops.deciding import Attempt, Decision, failure, may_fail
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Tuple
+from symbolic.outcome import Outcome
 from symbolic.plan import build
 from symbolic.printing import alike, bits
 from symbolic.sites import Owner, Store
@@ -63,6 +64,7 @@ class Tracing(Assignments):
         self.bodies = 0  # Python functions that were run
         self.layout: Any = None  # the nesting of the input, with what is static in it
         self.output: AnyLayer = Literal(None)
+        self.outcome: Outcome | None = None  # the structure of a plain function's result
 
     # ------------------------------------------------------------------ facts and guards
     def ask(self, node: AnyLayer, what: str) -> Any:
@@ -199,7 +201,7 @@ class Tracing(Assignments):
 
     def has_number(self, node: AnyLayer) -> bool:
         """Whether a layer is a value of this call, rather than a network that the body uses."""
-        leaf = isinstance(node, (Operation, Weight, Captured)) or node in self.leaves
+        leaf = isinstance(node, (Operation, Weight, Captured)) or any(node is one for one in self.leaves)
         return self.numbers is not None and leaf
 
     def kind(self, node: AnyLayer) -> type:
@@ -319,7 +321,9 @@ def _run(
     tracing.lends, tracing.disguised = lends, disguised
     with inside(trace=tracing, facts=tracing, origin=None, path="", floating=np.geterr()):
         try:
-            tracing.output = as_output(apply())
+            returned = apply()
+            tracing.outcome = returned if isinstance(returned, Outcome) else None
+            tracing.output = as_output(returned)
         finally:
             tracing.numbers = None  # a trace that is kept must not keep the arrays of one call
         tracing.watch()
@@ -328,6 +332,8 @@ def _run(
 
 def as_output(value: Any) -> AnyLayer:
     """What a body returned, as one layer."""
+    if isinstance(value, Outcome):
+        return value.output
     if isinstance(value, (tuple, list)) and any(isinstance(one, Layer) for one in value):
         return Tuple.make(tuple([as_output(one) for one in value]))  # type: ignore[no-any-return]
     if not isinstance(value, (Layer, tuple, list)) and any(isinstance(one, Layer) for one in flatten(value)[0]):
@@ -339,6 +345,12 @@ def as_output(value: Any) -> AnyLayer:
 
 
 def difference(first: Tracing, second: Tracing) -> str:
+    """Where two runs of one body differ: in the graph, in its decisions, or in what stands around it in the result."""
+    around = first.outcome is not None and second.outcome is not None and first.outcome.differs(second.outcome)
+    return _difference(first, second) or ("what it returns" if around else "")
+
+
+def _difference(first: Tracing, second: Tracing) -> str:
     """Where two traces of one body differ: the line of the first constant that does, or of the first operation."""
     one, other = (Tuple.make((*run.decisions, run.output)) for run in (first, second))
     if alike(one, other):

@@ -7,6 +7,7 @@ agrees, and compiled programs give the interpreter's bits. Where NumPy raises, l
 from __future__ import annotations
 
 import functools
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from answers import assert_equal, attempt, bits, same_family
-from differences import Loss, agree, along, direction, like_argument
+from differences import Loss, agree, along, direction, inner, like_argument, richardson
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from makers import BY_KIND
@@ -22,7 +23,7 @@ from strategies import DOMAINS, Call, Draw
 from subjects import OWNERS, REFUSED, SUBJECTS, Subject, entries, leaves, network
 from twins import JAX_DIFFERS, NO_TWIN, in_jax, twin
 
-from symbolic import Identity, SymbolicError, grad, value_and_grad, vjp
+from symbolic import Identity, SymbolicError, grad, jvp, value_and_grad, vjp
 from symbolic.context import inside
 from symbolic.execution import flat
 from symbolic.inference import Inference
@@ -262,6 +263,72 @@ def law_second(subject: Subject, data: st.DataObject) -> bool:
     return True
 
 
+def law_forward(subject: Subject, data: st.DataObject, dtype: str = "float64") -> bool:
+    """The tangent meets central differences, and the pullback: <u, J v> = <J* u, v>. It is of its value's kind."""
+    draw = Draw(data, dtype, python=dtype == "float64")
+    loss = prepared(subject, draw)
+    if isinstance(loss, bool):
+        return loss
+    function, floats = loss.over(subject.function, subject.parameters), tuple(loss.floats)
+    ways = tuple([_like(direction(draw, one), one) for one in floats])
+    value, tangents = jvp(function, floats, ways)
+    pulled, pullback = vjp(function, *floats)
+    deltas, moved, size = [], 0.0, 0.0
+    for weight, one, tangent in zip(loss.weights, leaves(value), leaves(tangents), strict=True):
+        deltas.append(weight if tangent is not None else None)
+        if tangent is not None:
+            assert np.shape(tangent) == np.shape(one), f"{subject}: a tangent of shape {np.shape(tangent)}"
+            if np.asarray(one).dtype.kind in "fc":
+                assert np.asarray(tangent).dtype == np.asarray(one).dtype, f"{subject}: {tangent!r} of {one!r}"
+            step, far = inner(weight, tangent)
+            moved, size = moved + step, size + far
+    for one, other in zip(leaves(value), leaves(pulled), strict=True):
+        assert_equal(one, other, subject)
+    what = f"{subject}, tangent at {floats} along {ways}"
+    back = [inner(delta, way) for delta, way in zip(pullback(_shaped(deltas, value)), ways, strict=True)]
+    size += sum(far for _, far in back)
+    want = richardson(lambda t: loss(*[one + t * way for one, way in zip(floats, ways, strict=True)]))
+    if math.isfinite(want):
+        assert_close(moved, sum(step for step, _ in back), size, what + ", against the pullback", loss.tolerance)
+        assert_close(moved, want, size + abs(want), what + ", against central differences", loss.tolerance)
+    return True
+
+
+def _like(way: Any, argument: Any) -> Any:
+    return way.astype(argument.dtype) if isinstance(argument, np.ndarray) else type(argument)(way)
+
+
+def _shaped(deltas: list[Any], value: Any) -> Any:
+    return tuple(deltas) if isinstance(value, tuple) else deltas[0]
+
+
+def assert_close(got: float, want: float, size: float, what: str, tolerance: float) -> None:
+    assert abs(got - want) <= tolerance * (1 + size), f"{what}: {got}, not {want}"
+
+
+def law_forward_complex(subject: Subject, data: st.DataObject) -> bool:
+    """The same for complex arguments: the derivative as a real-linear map."""
+    law_forward(subject, data, "complex128")
+    return True
+
+
+def law_forward_second(subject: Subject, data: st.DataObject) -> bool:
+    """The tangent of the gradient is the gradient of the tangent: H v, in both orders of differentiation."""
+    draw = Draw(data)
+    loss = prepared(subject, draw)
+    if isinstance(loss, bool):
+        return loss
+    floats = tuple(loss.floats)
+    ways = tuple([_like(direction(draw, one), one) for one in floats])
+    one = jvp(grad(loss, loss.positions), floats, ways)[1]
+    other = grad(lambda *moved: jvp(loss, moved, ways)[1], loss.positions)(*floats)
+    for got, want, argument in zip(one, other, floats, strict=True):
+        like_argument(got, argument, f"{subject}, H v")
+        scale = float(np.max(np.abs(want[np.isfinite(want)]), initial=1.0)) if np.ndim(want) else 1.0 + abs(want)
+        np.testing.assert_allclose(got, want, rtol=1e-7, atol=1e-9 * scale, err_msg=f"{subject}: H v at {floats}")
+    return True
+
+
 def law_oracle(subject: Subject, data: st.DataObject) -> bool:
     """JAX's function of the same name has the same value and the same vjp."""
     theirs = twin(subject.name)
@@ -294,6 +361,9 @@ test_gradient = drawn(law_gradient)
 test_complex_gradient = drawn(law_complex, EXAMPLES // 3)
 test_single_precision = drawn(law_single, EXAMPLES // 3)
 test_second_derivative = drawn(law_second, EXAMPLES // 2)
+test_forward = drawn(law_forward, EXAMPLES // 2)
+test_forward_complex = drawn(law_forward_complex, EXAMPLES // 3)
+test_forward_second = drawn(law_forward_second, EXAMPLES // 3)
 test_oracle = drawn(law_oracle, EXAMPLES // 6)  # JAX compiles for each new shape
 
 

@@ -136,6 +136,7 @@ class SumLike(Like):
     """A delta brought back to its operand: summed where the operand was stretched, in the dtype of its delta."""
 
     __slots__ = ()
+    shares = True  # where it stretches, or where nothing is to be done
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return delta_spec(specs[1]) or Spec(array(specs[1]).shape, array(specs[0]).dtype)
@@ -162,6 +163,7 @@ class Fit(Operation):
     """`SumLike` a spec that is known."""
 
     __slots__ = ()
+    shares = True
     defaults: ClassVar[Any] = {"spec": None}
 
     def infer(self, *specs: AnySpec) -> AnySpec:

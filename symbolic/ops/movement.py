@@ -133,6 +133,10 @@ class Swapaxes(Rearranged, numpy=np.swapaxes):
     defaults: ClassVar[Any] = {"axis1": 0, "axis2": 1}
     samples = ({"axis1": 0, "axis2": -1}, {"axis1": 1, "axis2": 0})
 
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        inner, axes = self.operands[0], {self.axis1, self.axis2}
+        return inner.operands[0] if isinstance(inner, Swapaxes) and {inner.axis1, inner.axis2} == axes else None
+
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         return (np.swapaxes(delta, self.axis1, self.axis2),)
 

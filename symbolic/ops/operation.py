@@ -162,6 +162,10 @@ class Operation(Layer[Any, Any]):
             "use another formula for it",
         )
 
+    def consumed(self) -> AnyLayer | None:
+        """What stands for this node in a gradient that has gone through it; `None` for itself."""
+        return None
+
     def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
         """A smaller layer with the same value, now that the operands' specs are known."""
         return None
@@ -212,6 +216,29 @@ def substitute(root: AnyLayer, input: AnyLayer) -> AnyLayer:
         same = all(a is b for a, b in zip(operands, node.operands, strict=True)) and not node.unwritten
         done[id(node)] = node if same else node.rebuilt(operands)
     return done[id(root)]
+
+
+def replaced(roots: Sequence[AnyLayer], others: Mapping[AnyLayer, AnyLayer]) -> list[AnyLayer]:
+    """The roots over other nodes in the place of some."""
+    done: dict[AnyLayer, AnyLayer] = dict(others)
+    for node in topological(roots):
+        if node not in done:
+            operands = tuple([done[one] for one in node.operands]) if isinstance(node, Operation) else ()
+            same = not operands or all(a is b for a, b in zip(operands, node.operands, strict=True))
+            done[node] = node if same else node.rebuilt(operands)
+    return [done[root] for root in roots]
+
+
+def frontier(roots: Sequence[AnyLayer], variables: Sequence[AnyLayer]) -> list[AnyLayer]:
+    """What the roots are made of besides the variables: the last nodes, no constants, that do not depend on them."""
+    reached = set(variables)
+    found: dict[AnyLayer, None] = {}
+    for node in topological(roots):
+        if isinstance(node, Operation) and node not in reached and any(one in reached for one in node.operands):
+            reached.add(node)
+            found.update((one, None) for one in node.operands if one not in reached)
+    found.update((one, None) for one in roots if one not in reached)
+    return [one for one in found if not hasattr(type(one), "constant")]
 
 
 def topological(roots: Sequence[AnyLayer]) -> list[AnyLayer]:

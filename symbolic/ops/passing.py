@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symbolic.layer import AnyLayer
+from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
+from symbolic.ops.deltas import SumLike
 from symbolic.ops.operation import Operation, array
 from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec, spec_of
 
@@ -55,6 +57,28 @@ class Mark(Operation):
         return (delta,)
 
 
+class Stopped(Operation):
+    """The same value, through which no gradient passes."""
+
+    __slots__ = ()
+    shares = True
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return specs[0]
+
+    def is_view(self, specs: Sequence[AnySpec]) -> bool | None:
+        return False
+
+    def evaluate(self, *values: Any) -> Any:
+        return values[0]
+
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        return self.operands[0]  # gradients are written out by then
+
+    def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
+        return (None,)
+
+
 class Tuple(Operation):
     """Several values as one: the input of a network of several inputs, the result of one of several results."""
 
@@ -68,7 +92,12 @@ class Tuple(Operation):
         return tuple(values)
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
-        return tuple([Item(delta, index=k) for k in range(len(operands))])
+        return tuple([entry_of(delta, k) for k in range(len(operands))])
+
+
+def entry_of(layer: Any, index: int) -> AnyLayer:
+    """One entry of a traced tuple, without a node where it is in sight."""
+    return layer.operands[index] if isinstance(layer, Tuple) else Item.make((as_layer(layer),), (index,))
 
 
 class Item(Operation):
@@ -91,8 +120,15 @@ class Item(Operation):
     def evaluate(self, *values: Any) -> Any:
         return values[0][self.index]
 
+    def is_view(self, specs: Sequence[AnySpec]) -> bool | None:
+        return False  # what is assigned to an entry stays there
+
     def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
         operand = self.operands[0]
+        if isinstance(operand, EntryLike):
+            same, spec = operand.index == self.index, self.infer(*specs)
+            if same or isinstance(spec, Spec):
+                return operand.operands[0] if same else zero(entry_of(operand.operands[1], self.index))
         return operand.operands[self.index] if isinstance(operand, Tuple) else None
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
@@ -114,6 +150,34 @@ class EntryLike(Operation):
 
     def gradient(self, delta: Any, out: Any, operand: Any, like: Any) -> Any:
         return Item(delta, index=self.index), None
+
+
+def zero(like: AnyLayer) -> AnyLayer:
+    """The zero delta of a layer."""
+    return SumLike.make((Literal(0.0), like))  # type: ignore[no-any-return]  # a layer
+
+
+class Barrier(Operation):
+    """The first operand, not before the others are there: what is computed from it is computed anew."""
+
+    __slots__ = ()
+    variadic = True
+    shares = True
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return specs[0]
+
+    def is_view(self, specs: Sequence[AnySpec]) -> bool | None:
+        return False
+
+    def evaluate(self, *values: Any) -> Any:
+        return values[0]
+
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        return self.operands[0] if all(isinstance(one, Literal) for one in self.operands[1:]) else None
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return (delta,) + (None,) * (len(operands) - 1)
 
 
 def zeros_like_delta(value: Any) -> Any:
