@@ -19,6 +19,7 @@ ANSWERS: dict[str, Callable[[Any], Any]] = {
     "floor": math.floor,
     "ceil": math.ceil,
     "trunc": math.trunc,
+    "number": lambda value: value if np.ndim(value) == 0 else tuple(np.ravel(value).tolist()),
     "exponent": lambda value: math.frexp(value)[1],
     "shape": np.shape,
     "text": str,

@@ -18,10 +18,11 @@ import numpy as np
 
 from symbolic.callees import CALLS, MAKING, Handler
 from symbolic.context import here
-from symbolic.layer import Layer, Lent
+from symbolic.layer import FUNCTIONS, Layer, Lent, qualified, unsupported
 from symbolic.namespaces import over_names
 from symbolic.ops.making import _Alone, is_traced, writable
 from symbolic.rewriting import hooks, rewritten
+from symbolic.sizes import Shape
 from symbolic.vectorized import FUNCTION, Vectorized
 
 _AS_THEY_ARE = {"numpy", "scipy", "symbolic", "jax", "torch", "sklearn", "pandas", "matplotlib"}
@@ -48,7 +49,23 @@ def _replaced(function: Any) -> Any:
         return MAKING[function]
     if function in CALLS:
         return functools.partial(_asked, function, CALLS[function])
-    return functools.partial(_handed, function) if function in _HANDED else None
+    if function in _HANDED:
+        return functools.partial(_handed, function)
+    module = getattr(function, "__module__", None) or ("numpy" if isinstance(function, np.ufunc) else "")
+    return functools.partial(_of_numpy, function) if module.partition(".")[0] == "numpy" else None
+
+
+def _of_numpy(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call of NumPy's: it does not look for traced values in lists, and takes only tuples for shapes."""
+    args = tuple([tuple(one) if isinstance(one, Shape) else one for one in args])
+    given = [*args, *kwargs.values()]
+    listed = any(isinstance(one, (list, tuple)) and is_traced(one) for one in given)
+    if not listed or any(isinstance(one, Layer) for one in given):
+        return function(*args, **kwargs)  # a layer among its arguments is asked
+    handler = FUNCTIONS.get(function)
+    if handler is None:
+        raise unsupported(qualified(function))
+    return handler(args, kwargs)
 
 
 def _asked(function: Any, handler: Handler, *args: Any, **kwargs: Any) -> Any:
@@ -120,13 +137,23 @@ def _other(function: Any) -> Any:
         return _class(function)
     if isinstance(function, np.vectorize):
         return Vectorized.of(function)
-    if isinstance(function, (Layer, Lent, np.ufunc)):
+    if isinstance(function, (Layer, Lent)):
         return None
     call = getattr(type(function), "__call__", None)  # noqa: B004 - it is read, not asked for
     if isinstance(call, types.FunctionType):  # an object of the user's own that can be called
         inner = called(call)
         return None if inner is call else types.MethodType(inner, function)
     return _replaced(function)
+
+
+def printed(value: Any) -> Any:
+    """What `"…" % value` prints of traced values: their numbers, on which the trace then depends."""
+    if isinstance(value, tuple):
+        return tuple(map(printed, value))
+    if isinstance(value, dict):
+        return {name: printed(one) for name, one in value.items()}
+    traced = isinstance(value, Layer) and here.trace is not None and here.trace.has_number(value)
+    return here.trace.answer(value, "number") if traced and here.trace is not None else value
 
 
 _FOUND: dict[type, Callable[[Any], Any]] = {
@@ -137,7 +164,7 @@ _FOUND: dict[type, Callable[[Any], Any]] = {
     type: _class,
 }
 
-HOOKS = hooks(called, writable)
+HOOKS = hooks(called, writable, printed)
 FUNCTION[0] = called
 
 
@@ -156,7 +183,7 @@ def _count(target: Any, value: Any) -> Any:
 
 def _learn() -> None:
     assert isinstance(_probe, types.FunctionType)
-    twin = rewritten(_probe, hooks(lambda function: function, _count))
+    twin = rewritten(_probe, hooks(lambda function: function, _count, printed))
     twin(lambda: np.zeros(1))
 
 

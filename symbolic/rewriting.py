@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 _CALLED, _WRITABLE = "symbolic: what is called", "symbolic: what is written to"
+_PRINTED = "symbolic: what is printed"
 _VALUE = ".value"  # a local name that no program can have
 _UNTOUCHED = {"super", "locals", "vars", "globals", "dir", "eval", "exec", "breakpoint"}  # they look at their caller
 _INDEXED = {"r_", "c_"}  # objects of NumPy that are called by an index
@@ -40,9 +41,9 @@ def rewritten(function: types.FunctionType, hooks: Hooks) -> types.FunctionType:
     return twin
 
 
-def hooks(called: Callable[[Any], Any], writable: Callable[[Any, Any], Any]) -> Hooks:
-    """What is put into the code: both are called with nothing but what stands there."""
-    return {_CALLED: called, _WRITABLE: writable}
+def hooks(called: Callable[[Any], Any], writable: Callable[[Any, Any], Any], printed: Callable[[Any], Any]) -> Hooks:
+    """What is put into the code: each is called with nothing but what stands there."""
+    return {_CALLED: called, _WRITABLE: writable, _PRINTED: printed}
 
 
 _codes: dict[int, tuple[types.CodeType, types.CodeType | None]] = {}
@@ -194,6 +195,13 @@ class _Rewriter(ast.NodeTransformer):
             node.value = _asked(node.value)
         return node
 
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        self.generic_visit(node)
+        text = isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
+        if text and isinstance(node.op, ast.Mod):
+            node.right = _asked(node.right, _PRINTED)
+        return node
+
     # ------------------------------------------------------------------ writing
     def visit_Assign(self, node: ast.Assign) -> Any:
         target = node.targets[0]
@@ -221,9 +229,9 @@ class _Rewriter(ast.NodeTransformer):
         return [*placed, node]
 
 
-def _asked(function: ast.expr) -> ast.expr:
-    mark = ast.copy_location(ast.Constant(_CALLED), function)
-    return ast.copy_location(ast.Call(mark, [function], []), function)
+def _asked(value: ast.expr, hook: str = _CALLED) -> ast.expr:
+    mark = ast.copy_location(ast.Constant(hook), value)
+    return ast.copy_location(ast.Call(mark, [value], []), value)
 
 
 def _locals(function: ast.FunctionDef) -> set[str]:

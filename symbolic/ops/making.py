@@ -191,6 +191,13 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, **kwargs: Any) 
     return array(a, dtype, copy=None) if is_traced(a) else np.require(a, dtype, requirements, **kwargs)
 
 
+@making(np.ndenumerate)
+def ndenumerate(arr: Any) -> Any:
+    if not isinstance(arr, Layer):
+        return np.ndenumerate(arr)
+    return ((place, arr[place]) for place in np.ndindex(tuple(arr.shape)))
+
+
 class _Joined:
     """`np.r_[a, b]` and `np.c_[a, b]` of traced values: joined along an axis, after what a slice stands for is made."""
 
