@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import threading
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -34,14 +35,20 @@ def meant(value: Any, meaning: Meaning) -> Any:
     return value if isinstance(value, type) or not callable(value) else meaning(value)
 
 
-_twins: dict[types.FunctionType, types.FunctionType] = {}
-"""Those that are being made: a function may call itself."""
+class _Making(threading.local):
+    """The twins that are being made: a function may call itself."""
+
+    def __init__(self) -> None:
+        self.twins: dict[types.FunctionType, types.FunctionType] = {}
+
+
+_making = _Making()
 
 
 def over_names(function: types.FunctionType, meaning: Meaning) -> types.FunctionType:
     """The function over such names; itself where it writes to its globals."""
-    if function in _twins:
-        return _twins[function]
+    if function in _making.twins:
+        return _making.twins[function]
     codes = list(_codes(function.__code__))
     if any(one.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") for code in codes for one in dis.get_instructions(code)):
         return function
@@ -49,7 +56,7 @@ def over_names(function: types.FunctionType, meaning: Meaning) -> types.Function
     twin = types.FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
     twin.__kwdefaults__, twin.__qualname__ = function.__kwdefaults__, function.__qualname__
     twin.__module__ = function.__module__
-    _twins[function] = twin
+    _making.twins[function] = twin
     try:
         for name in {name for code in codes for name in code.co_names}:
             if name in space:
@@ -57,7 +64,7 @@ def over_names(function: types.FunctionType, meaning: Meaning) -> types.Function
             elif name == "isinstance":
                 space[name] = meaning(builtins.isinstance)
     finally:
-        del _twins[function]
+        del _making.twins[function]
     return twin
 
 

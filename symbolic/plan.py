@@ -74,6 +74,7 @@ class Program:
         self.size = len(slots)
         self.outputs = tuple([slots[root] for root in roots])
         self.aliases = _aliases(self)
+        _take_over(self)
         self.copied = _copied(self)
 
     def slots(self, values: Sequence[Any]) -> list[Any]:
@@ -183,6 +184,36 @@ def _aliases(program: Program) -> list[int]:
         if one.node.shares and one.sources:
             roots[one.target] = roots[one.sources[0]]
     return roots
+
+
+def _take_over(program: Program) -> None:
+    """Let an instruction write into its first operand's array, which another of its kind made and nobody reads again.
+
+    So a loop of a thousand `y[i] = …` copies once. What the forward part made is never written to on the way back,
+    which may run twice. The result then has its operand's memory, as a view has.
+    """
+    last = [-1] * program.size
+    for at, one in enumerate(program.instructions):
+        for k in one.sources:
+            last[k] = at
+    for k in program.outputs:
+        last[k] = len(program.instructions)
+    latest: dict[int, int] = {}  # the last reading of an array, under any of its names so far
+    makers: dict[int, int] = {}
+    for at, one in enumerate(program.instructions):
+        root = program.aliases[one.target]
+        base = one.sources[0] if one.node.overwrites else -1
+        maker = makers.get(base, -1)
+        if maker >= 0 and (maker < program.split) == (at < program.split):
+            held = program.aliases[base]
+            if latest[held] <= at:
+                root = program.aliases[one.target] = held
+                program.instructions[at] = one._replace(reads=(*one.sources, base))
+        if root != one.target:
+            program.aliases[one.target] = root = program.aliases[root]
+        if one.node.overwrites:
+            makers[one.target] = at
+        latest[root] = max(latest.get(root, -1), last[one.target])
 
 
 def _copied(program: Program) -> list[bool]:

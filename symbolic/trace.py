@@ -199,20 +199,28 @@ class Tracing(Assignments):
     def _constant(self, node: AnyLayer) -> Any:
         return constant_value(node) if self.numbers is None else self.numbers.of(node)
 
-    def has_number(self, node: AnyLayer) -> bool:
+    def is_value(self, node: AnyLayer) -> bool:
         """Whether a layer is a value of this call, rather than a network that the body uses."""
-        leaf = isinstance(node, (Operation, Weight, Captured)) or any(node is one for one in self.leaves)
-        return self.numbers is not None and leaf
+        known = isinstance(node, (Operation, Literal, Weight, Captured))
+        return known or any(node is one for one in self.leaves)
+
+    def has_number(self, node: AnyLayer) -> bool:
+        """Whether it also has a number: there is a call."""
+        return self.numbers is not None and self.is_value(node)
 
     def kind(self, node: AnyLayer) -> type:
         """The type that the value has in this call: `float`, `np.float64`, `np.ndarray`."""
         node = self.resolve(node)
         spec = self.facts.spec(node)
+        if not isinstance(spec, TupleSpec) and (not isinstance(spec, Spec) or spec.shape is None):
+            self.unknown(node, "type")
         self.guard(node, "kind", 0, None)
         if isinstance(spec, Spec) and spec.shape == () and self.numbers is not None:
             return type(self.numbers.of(node))
         if isinstance(spec, Spec) and spec.python is not None:
             return spec.python
+        if isinstance(spec, Spec) and spec.shape == () and spec.dtype is not None:
+            return spec.dtype.type
         return tuple if isinstance(spec, TupleSpec) else np.ndarray
 
     def is_constant(self, node: AnyLayer) -> bool:

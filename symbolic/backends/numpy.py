@@ -109,7 +109,8 @@ class _Writer:
         name = f"k{at}"
         self.names[name] = one.kernel
         if one.takes_out:
-            values = [*values, *self.target(one)]
+            into = self.target(one) if one.reads[-1] < 0 else [f"v{one.reads[-1]}"]  # or its first operand's array
+            values = [*values, *into]
         return f"{name}({', '.join(values)})"
 
     def target(self, one: Instruction) -> list[str]:

@@ -313,6 +313,7 @@ class SetItem(Operation):
 
     __slots__ = ()
     variadic = True
+    overwrites = True
     defaults: ClassVar[Any] = {"index": ()}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -323,9 +324,20 @@ class SetItem(Operation):
         return spec
 
     def evaluate(self, *values: Any) -> Any:
-        written = np.array(values[0])
-        written[filled(self.index, values)] = values[1]
-        return written
+        return self.written(*values, None)
+
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        return self.written, True
+
+    def written(self, *values: Any) -> Any:
+        """The first value with the second written into it: a copy, or the array that is given last."""
+        base, out = values[0], values[-1]
+        if out is None:
+            out = np.array(base)
+        elif out is not base:
+            np.copyto(out, base)
+        out[filled(self.index, values)] = values[1]
+        return out
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         rest = SetItem.make((as_layer(delta), as_layer(0.0), *operands[2:]), (self.index,))

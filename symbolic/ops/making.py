@@ -246,7 +246,7 @@ def is_instance(value: Any, kinds: Any) -> bool:
     """What it would be for the value itself: traced arrays are arrays, traced numbers numbers."""
     if isinstance(value, Shape):
         return isinstance((), kinds)
-    if not isinstance(value, Layer) or here.trace is None or not here.trace.has_number(value):
+    if not isinstance(value, Layer) or here.trace is None or not here.trace.is_value(value):
         return isinstance(value, kinds)
     return isinstance(value, kinds) or issubclass(here.trace.kind(value), kinds)
 
@@ -255,7 +255,7 @@ def is_instance(value: Any, kinds: Any) -> bool:
 def type_of(*args: Any, **kwargs: Any) -> Any:
     if len(args) != 1 or kwargs or here.trace is None:
         return type(*args, **kwargs)
-    if isinstance(args[0], Layer) and here.trace.has_number(args[0]):
+    if isinstance(args[0], Layer) and here.trace.is_value(args[0]):
         return here.trace.kind(args[0])
     return tuple if isinstance(args[0], Shape) else type(args[0])
 

@@ -75,6 +75,7 @@ class Operation(Layer[Any, Any]):
     defaults: ClassVar[Mapping[str, Any]] = {}
     variadic: ClassVar[bool] = False
     shares: ClassVar[bool] = False  # the result may share the first operand's memory
+    overwrites: ClassVar[bool] = False  # given the first operand's array as the result's, it changes only some entries
     elementwise: ClassVar[bool] = False  # entry by entry: the result may overwrite an operand
     effect: ClassVar[bool] = False  # kept, and never merged with a twin
     raises: ClassVar[bool] = False  # for some numbers: within a `try` it is computed while tracing
