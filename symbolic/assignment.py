@@ -27,6 +27,7 @@ class Assignments:
     def __init__(self, facts: Inference) -> None:
         self.facts = facts
         self.assigned: dict[AnyLayer, AnyLayer] = {}
+        self.lies: dict[AnyLayer, AnyLayer] = {}  # for each new value the array in whose memory it lies
 
     def ask(self, node: AnyLayer, what: str) -> Any:
         """A fact about a node, which becomes a guard of the trace."""
@@ -97,11 +98,14 @@ class Assignments:
         last = target
         while last in self.assigned:
             last = self.assigned[last]
-        self.assigned[last] = Mark.make((value,))
+        self.assigned[last] = now = Mark.make((value,))
+        self.lies[now] = self.lies.get(last, last)
 
     def _certain(self, view: Operation) -> None:
         """Refuse where NumPy's answer depends on how the array lies in memory."""
-        if view.is_view(self.facts.operands(view)) is None:
+        base = self.lies.get(view.operands[0])
+        seen = view if base is None else view.rebuilt((base, *view.operands[1:]))
+        if seen.is_view(self.facts.operands(view)) is None:
             refuse(
                 f"assignment where {type(view).__name__} may be a view or a copy, as the array lies in memory",
                 "make it certain: np.copy(x) before the assignment, or assign to the array itself",

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import symbolic as s
 from symbolic import SGD, Weight, symbolic
+from symbolic.network import network
 
 UNARY: list[Any] = [
     np.sin,
@@ -144,3 +145,76 @@ def test_every_shape_and_dtype_trains_the_same_at_each_step(shape: Any, dtype: A
     for _ in range(5):
         assert net.train(x, optimizer=SGD(0.0)) == 2.0 * np.prod(shape)
         assert w.delta.shape == shape and w.delta.dtype == dtype and np.all(w.delta == 2.0)
+
+
+# --------------------------------------------------------------------------- arrays that are written to
+
+WRITES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 8), st.integers(0, 8)), min_size=1, max_size=12)
+
+
+def writing(steps: Any) -> Any:
+    """A function of an array that assigns to entries, to slices and through views, and reads in between."""
+
+    def f(x: Any) -> Any:
+        y, seen = np.zeros(9), []
+        for how, a, b in steps:
+            if how == 0:
+                y[a] = x[a % 3, b % 3] * y[b]
+            elif how == 1:
+                y[a:] = x.ravel()[a:]
+            elif how == 2:
+                seen.append(y * 2.0)
+            elif how == 3:
+                y[1:] = y[:-1]
+            elif how == 4:
+                y[[a, b]] += x[0, 1]
+            else:
+                view = y.reshape(3, 3)[a % 3]
+                view[b % 3] = np.sin(x[b % 3, a % 3])
+        return sum(seen, y * 1.0)
+
+    return f
+
+
+@given(WRITES)
+def test_writing_over_an_array_that_nobody_reads_again_changes_no_number(steps: Any) -> None:
+    f = writing(steps)
+    net = symbolic(f, np.ndarray, returns=np.ndarray)
+    derivative = s.value_and_grad(lambda x: np.sum(f(x) * XS[0].ravel()))
+    slopes = [derivative(x)[1] for x in XS]
+    for x in XS:
+        assert np.array_equal(net.predict(x), f(x))
+    for x, slope in zip(XS, slopes, strict=True):
+        assert np.array_equal(derivative(x)[1], slope)
+        way = XS[1]
+        difference = (np.sum((f(x + 1e-6 * way) - f(x - 1e-6 * way)) * XS[0].ravel())) / 2e-6
+        np.testing.assert_allclose(np.sum(slope * way), difference, rtol=1e-5, atol=1e-6)
+
+
+def test_a_pullback_may_be_called_twice_though_its_arrays_are_written_over() -> None:
+    def f(x: Any) -> Any:
+        y = np.zeros(9)
+        for k in range(9):
+            y[k] = np.sin(x[k // 3, k % 3]) * y[k - 1] + x[0, 0]
+        return y
+
+    _, pullback = s.vjp(f, XS[2])
+    delta = np.arange(9.0)
+    assert np.array_equal(pullback(delta)[0], pullback(delta)[0])
+
+
+def test_a_loop_of_assignments_copies_once() -> None:
+    def f(x: Any) -> Any:
+        y = np.zeros(40)
+        for k in range(40):
+            y[k] = x * k
+        return y
+
+    net: Any = symbolic(f, float, returns=np.ndarray)
+    program = net_program(net, 2.0)
+    writes = [one for one in program.instructions if one.node.overwrites]
+    assert len(writes) == 40 and sum(one.reads[-1] == one.sources[0] for one in writes) == 39
+
+
+def net_program(net: Any, value: Any) -> Any:
+    return network(net).on_path(value, lambda on: on.forward().program)
