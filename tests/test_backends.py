@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 
 import symbolic as s
 from symbolic import SGD, Weight, symbolic
+from symbolic.inference import Inference
 from symbolic.network import network
+from symbolic.ops.indexing import assign
+from symbolic.plan import build
+from symbolic.spec import spec_of
 
 UNARY: list[Any] = [
     np.sin,
@@ -218,3 +222,14 @@ def test_a_loop_of_assignments_copies_once() -> None:
 
 def net_program(net: Any, value: Any) -> Any:
     return network(net).on_path(value, lambda on: on.forward().program)
+
+
+def test_the_way_back_writes_over_nothing_that_the_way_forth_made() -> None:
+    x = s.Identity()
+    y = assign(assign(s.Literal(np.zeros(2)), 0, x), 1, x)
+    program = build([np.sum(y)], [assign(y, 0, 5.0)], [x], Inference({x: spec_of(2.0)}))
+    slots = program.slots([2.0])
+    program.run(slots, 0, program.split)
+    for _ in range(2):  # as the pullback does, whenever it is called
+        program.run(list(slots), program.split, len(program.instructions))
+        assert any(np.array_equal(one, [2.0, 2.0]) for one in slots)
