@@ -19,7 +19,8 @@ import numpy as np
 from symbolic.callees import CALLS, MAKING, Handler
 from symbolic.context import here
 from symbolic.layer import Layer, Lent
-from symbolic.ops.making import _Alone, is_traced, writable
+from symbolic.ops.looking import LOOKING, asked_of_keys
+from symbolic.ops.making import _Alone, as_one, is_traced, writable
 from symbolic.rewriting import hooks, rewritten
 from symbolic.vectorized import FUNCTION, Vectorized
 
@@ -28,6 +29,10 @@ _STANDARD = os.path.dirname(os.__file__) + os.sep
 _HANDED = {map, filter, sorted, min, max, functools.reduce, itertools.accumulate, itertools.starmap, functools.partial}
 _HANDED |= {np.apply_along_axis, np.apply_over_axes, np.piecewise}
 """Functions that call a function which they are given."""
+_Dispatcher, _Cached = type(np.sum), type(functools.cache(len))
+_OF_SEQUENCES: set[Any] = {np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack, np.block}
+_OF_SEQUENCES |= {np.select, np.choose, np.lexsort, np.piecewise, np.linalg.multi_dot, np.histogramdd}
+"""Functions of NumPy whose arguments are sequences of arrays, in which NumPy itself finds a layer."""
 
 
 def called(function: Any) -> Any:
@@ -60,6 +65,20 @@ def _handed(function: Any, *args: Any, **kwargs: Any) -> Any:
     """A call with the functions among its arguments rewritten."""
     named = {name: _code_of(one) for name, one in kwargs.items()}
     return function(*map(_code_of, args), **named)
+
+
+def _joined(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A function of NumPy, of lists with traced values: NumPy would not see them in there."""
+    if not any(isinstance(one, Layer) for one in (*args, *kwargs.values())):
+        args = tuple([as_one(one) for one in args])
+        kwargs = {name: as_one(one) for name, one in kwargs.items()}
+    return function(*args, **kwargs)
+
+
+def _uncached(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A function with a cache, which knows numbers by their hash, and layers by nothing."""
+    traced = any(map(is_traced, (*args, *kwargs.values())))
+    return called(function.__wrapped__)(*args, **kwargs) if traced else function(*args, **kwargs)
 
 
 def _code_of(value: Any) -> Any:
@@ -106,8 +125,11 @@ def _made(kind: type, start: Callable[..., None], *args: Any, **kwargs: Any) -> 
 
 
 def _builtin(function: Any) -> Any:
-    if isinstance(getattr(function, "__self__", None), list) and function.__name__ == "sort":
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, list) and function.__name__ == "sort":
         return functools.partial(_handed, function)
+    if isinstance(owner, (dict, set, frozenset)):
+        return functools.partial(asked_of_keys, function)
     return _replaced(function)
 
 
@@ -116,8 +138,12 @@ def _other(function: Any) -> Any:
         return _class(function)
     if isinstance(function, np.vectorize):
         return Vectorized.of(function)
-    if isinstance(function, (Layer, Lent, np.ufunc)):
+    if isinstance(function, (Layer, Lent)):
         return None
+    if isinstance(function, (np.ufunc, _Dispatcher)) and _replaced(function) is None:
+        return None if function in _OF_SEQUENCES else functools.partial(_joined, function)
+    if isinstance(function, _Cached):
+        return functools.partial(_uncached, function)
     call = getattr(type(function), "__call__", None)  # noqa: B004 - it is read, not asked for
     if isinstance(call, types.FunctionType):  # an object of the user's own that can be called
         inner = called(call)
@@ -133,7 +159,7 @@ _FOUND: dict[type, Callable[[Any], Any]] = {
     type: _class,
 }
 
-HOOKS = hooks(called, writable)
+HOOKS = hooks(called=called, writable=writable, **LOOKING)
 FUNCTION[0] = called
 
 
@@ -152,7 +178,7 @@ def _count(target: Any, value: Any) -> Any:
 
 def _learn() -> None:
     assert isinstance(_probe, types.FunctionType)
-    twin = rewritten(_probe, hooks(lambda function: function, _count))
+    twin = rewritten(_probe, hooks(called=lambda function: function, writable=_count))
     twin(lambda: np.zeros(1))
 
 

@@ -199,7 +199,7 @@ class Tracing(Assignments):
 
     def has_number(self, node: AnyLayer) -> bool:
         """Whether a layer is a value of this call, rather than a network that the body uses."""
-        leaf = isinstance(node, (Operation, Weight, Captured)) or node in self.leaves
+        leaf = isinstance(node, (Operation, Weight, Captured)) or any(node is one for one in self.leaves)
         return self.numbers is not None and leaf
 
     def kind(self, node: AnyLayer) -> type:
@@ -291,7 +291,7 @@ def trace(
     """
     numbers = None if values is None else dict(zip(leaves, values, strict=True))
     run = partial(_run, apply, leaves, facts, numbers)
-    first = run(lends=twice)
+    only = first = run(lends=twice)
     if not twice or not first.bodies:
         return first
     lent = any(loan.lent for loan in first.loans.values())
@@ -303,8 +303,8 @@ def trace(
         first, second = (run(lends=False) for _ in range(2))
         second.moving = difference(first, second)
     unseen = [one.what for one in second.watches if getattr(one, "seen", None) is MOVING]
-    second.moving = second.moving or (f"{unseen[0]}, which changes unseen" if unseen else "")
-    return second
+    only.moving = second.moving or (f"{unseen[0]}, which changes unseen" if unseen else "")
+    return only if only.moving else second  # what the first run did is what this call does
 
 
 def _run(
@@ -318,8 +318,11 @@ def _run(
     tracing = Tracing(leaves, facts, numbers)
     tracing.lends, tracing.disguised = lends, disguised
     with inside(trace=tracing, facts=tracing, origin=None, path="", floating=np.geterr()):
-        tracing.output = as_output(apply())
-        tracing.watch()
+        try:
+            tracing.output = as_output(apply())
+            tracing.watch()
+        finally:
+            tracing.numbers = None  # a trace that is kept holds no array of the call that made it
     return tracing
 
 

@@ -37,6 +37,7 @@ FLOORS: list[list[str]] = [
         "ops.matrices",
         "ops.python",
         "ops.*",
+        "ops.looking",
         "ops",
     ],
     [

@@ -8,6 +8,7 @@ import numpy as np
 
 from symbolic.errors import ShapeError
 from symbolic.layer import AnyLayer
+from symbolic.leaves import Literal
 from symbolic.ops.families import Movement
 from symbolic.ops.operation import Operation, array, static
 from symbolic.spec import AnySpec, AxisShapeError, Shape, Spec, show
@@ -59,6 +60,8 @@ class Rearranged(Movement):
 
 
 def in_order(operand: AnyLayer, spec: AnySpec) -> bool | None:
-    """True where the entries certainly lie in C order: a vector, or a number, that is no view itself."""
+    """True where the entries certainly lie in C order: of a vector, a number, or an array made so; no view itself."""
+    if isinstance(operand, Literal) and isinstance(operand.value, np.ndarray) and operand.value.flags.c_contiguous:
+        return True
     plain_vector = isinstance(spec, Spec) and spec.shape is not None and len(spec.shape) <= 1
     return True if plain_vector and not (isinstance(operand, Operation) and operand.shares) else None
