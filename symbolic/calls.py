@@ -115,6 +115,9 @@ def _class(kind: type) -> Any:
     if found is not None or not plain or not isinstance(start, types.FunctionType) or issubclass(kind, Layer):
         return found
     inner = called(start)
+    after = getattr(kind, "__post_init__", None)  # which the `__init__` of a dataclass calls
+    if after is not None and called(after) is not after and getattr(kind, "__dictoffset__", 0):
+        return functools.partial(_made, kind, functools.partial(_made_of_data, inner, called(after)))
     return None if inner is start else functools.partial(_made, kind, inner)
 
 
@@ -122,6 +125,15 @@ def _made(kind: type, start: Callable[..., None], *args: Any, **kwargs: Any) -> 
     self: Any = object.__new__(kind)
     start(self, *args, **kwargs)
     return self
+
+
+def _made_of_data(start: Any, after: Any, self: Any, *args: Any, **kwargs: Any) -> None:
+    """An entry of the instance goes before the method of its class."""
+    vars(self)["__post_init__"] = types.MethodType(after, self)
+    try:
+        start(self, *args, **kwargs)
+    finally:
+        vars(self).pop("__post_init__", None)
 
 
 def _builtin(function: Any) -> Any:

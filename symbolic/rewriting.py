@@ -57,19 +57,22 @@ def _code(code: types.CodeType, space: dict[str, Any], hooks: Hooks) -> types.Co
     if found is None:
         while len(_codes) >= _KEPT:
             _codes.pop(next(iter(_codes)), None)
-        found = _codes[id(code)] = (code, _rewritten(code, space, hooks))
+        try:
+            found = _codes[id(code)] = (code, _rewritten(code, space, hooks))
+        except RecursionError:  # an expression that is nested too deep to be walked
+            found = _codes[id(code)] = (code, None)
     return found[1]
 
 
 def _rewritten(code: types.CodeType, space: dict[str, Any], hooks: Hooks) -> types.CodeType | None:
     lines = linecache.getlines(code.co_filename, space)
     module = _parsed("".join(lines)) if lines else None
-    statement = None if module is None else _statement(module, code.co_firstlineno)
-    if module is None or statement is None:
+    statements = [] if module is None else _statements(module, code.co_firstlineno)
+    if module is None or not statements:
         return None
     imports = _imports(module)
-    before = _compiled([*imports, statement], code)
-    after = _compiled([*imports, _Rewriter().visit(_copied(statement))], code)
+    before = _compiled([*imports, *statements], code)
+    after = _compiled([*imports, *_Rewriter().visit(ast.Module(_copied(statements), [])).body], code)
     if before is None or after is None:
         return None
     for one, other in zip(_all(before), _all(after), strict=False):
@@ -93,13 +96,14 @@ def _imports(module: ast.Module) -> list[ast.stmt]:
     return [one for one in found if getattr(one, "module", "") != "__future__"]
 
 
-def _statement(module: ast.Module, line: int) -> ast.stmt | None:
-    """The outermost statement in which a line stands: with it, all that the code inside it needs to know."""
+def _statements(module: ast.Module, line: int) -> list[ast.stmt]:
+    """The outermost statements in which a line stands: with them, all that the code inside them needs to know."""
+    found = []
     for one in module.body:
         first = min([one.lineno, *[each.lineno for each in getattr(one, "decorator_list", ())]])
         if first <= line <= (one.end_lineno or first):
-            return one
-    return None
+            found.append(one)
+    return found
 
 
 def _copied(node: Any) -> Any:
@@ -252,7 +256,9 @@ class _Rewriter(ast.NodeTransformer):
         before: list[ast.stmt] = []
         for k, one in enumerate(kinds):
             name = f".kind{node.lineno}_{k}"
-            before.append(_placed(ast.Assign([ast.Name(name, ast.Store())], _hook(_KIND, one.cls)), one))
+            for part in ast.walk(one.cls):
+                ast.copy_location(part, node)  # a debugger is to see the line of `match`, once
+            before.append(_placed(ast.Assign([ast.Name(name, ast.Store())], _hook(_KIND, one.cls)), node))
             one.cls = _placed(ast.Name(name, ast.Load()), one)
         return [*before, node]
 
