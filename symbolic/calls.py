@@ -20,7 +20,7 @@ from symbolic.callees import CALLS, MAKING, Handler
 from symbolic.context import here
 from symbolic.layer import Layer, Lent
 from symbolic.ops.looking import LOOKING, asked_of_keys
-from symbolic.ops.making import _Alone, as_one, is_traced, writable
+from symbolic.ops.making import _Alone, as_one, is_traced, type_of, writable
 from symbolic.rewriting import hooks, rewritten
 from symbolic.vectorized import FUNCTION, Vectorized
 
@@ -75,6 +75,11 @@ def _joined(function: Any, *args: Any, **kwargs: Any) -> Any:
     return function(*args, **kwargs)
 
 
+def _dispatched(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A function of functools.singledispatch: chosen by the type that the value has."""
+    return called(function.dispatch(type_of(args[0])))(*args, **kwargs) if args else function(**kwargs)
+
+
 def _uncached(function: Any, *args: Any, **kwargs: Any) -> Any:
     """A function with a cache, which knows numbers by their hash, and layers by nothing."""
     traced = any(map(is_traced, (*args, *kwargs.values())))
@@ -91,6 +96,8 @@ def _function(function: types.FunctionType) -> Any:
     found = _replaced(function)
     if found is not None:
         return found
+    if hasattr(function, "registry") and hasattr(function, "dispatch"):
+        return functools.partial(_dispatched, function)
     package = (function.__globals__.get("__name__") or "").partition(".")[0]
     file = function.__code__.co_filename
     standard = file.startswith(_STANDARD) and "-packages" not in file

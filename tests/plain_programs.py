@@ -15,7 +15,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-PROGRAMS: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = []
+
+class Program(NamedTuple):
+    function: Callable[..., Any]
+    inputs: list[tuple[Any, ...]]
+    exact: dict[int, Any]
+    """Of inputs whose path has no other input beside them, by their number: the gradient."""
+
+
+PROGRAMS: list[Program] = []
 
 P = np.array([1.5, -2.0, 0.25])
 Q = np.array([-0.5, 3.0, 2.0])
@@ -31,9 +39,9 @@ MATRICES = [
 ]
 
 
-def program(inputs: list[tuple[Any, ...]]) -> Callable[[Any], Any]:
+def program(inputs: list[tuple[Any, ...]], exact: dict[int, Any] | None = None) -> Callable[[Any], Any]:
     def decorate(function: Any) -> Any:
-        PROGRAMS.append((function, inputs))
+        PROGRAMS.append(Program(function, inputs, exact or {}))
         return function
 
     return decorate
@@ -155,19 +163,19 @@ def all_and_any(x: Any) -> Any:
     return x[0]
 
 
-@program(NUMBERS)
+@program(NUMBERS, {4: 1.0, 5: 4.0})
 def equal_to(x: Any) -> Any:
     if x == 11.0:
         return 4.0 * x
     return x * x if x != -0.1 else x
 
 
-@program(NUMBERS)
+@program(NUMBERS, {0: 2.0, 3: 2.0})
 def in_a_list(x: Any) -> Any:
     return x * 2.0 if x in (0.7, 5.25) else x * 3.0
 
 
-@program(VECTORS)
+@program(VECTORS, {0: np.ones(3), 5: np.ones(5)})
 def in_an_array(x: Any) -> Any:
     return np.sum(x) if 0.25 in x else np.sum(x * x)
 
@@ -253,7 +261,7 @@ def for_over_rows(x: Any) -> Any:
 
 @program(VECTORS)
 def over_zip(x: Any) -> Any:
-    return sum(a * b for a, b in zip(x, x[1:], strict=False) if a < b) + x[0]
+    return sum(a * b for a, b in zip(x, 2 * x[1:], strict=False) if a < b) + x[0]
 
 
 @program(VECTORS)
@@ -318,7 +326,7 @@ def nested_loops(x: Any) -> Any:
 @program(VECTORS)
 def reused_names(x: Any) -> Any:
     y = x[0]
-    for x in x:  # noqa: B020, PLR1704 - names are reused on purpose
+    for x in x:  # noqa: B020 - names are reused on purpose
         y = y * x if x > 0 else y - x
     return y * x
 
@@ -411,7 +419,7 @@ def star_arguments(x: Any) -> Any:
     def inner(*args: Any, **kwargs: Any) -> Any:
         return max(args) * kwargs["scale"]
 
-    return inner(*x, **{"scale": x[0]})
+    return inner(*x, scale=x[0])
 
 
 @program(VECTORS)
@@ -501,9 +509,23 @@ def _(value: list) -> Any:  # type: ignore[type-arg]  # as people write it
     return sum(value)
 
 
+@_describe.register
+def _(value: np.ndarray) -> Any:  # type: ignore[type-arg]  # as people write it
+    return np.sum(value) * 3.0 if value[0] > 0 else np.sum(value)
+
+
+@_describe.register
+def _(value: float) -> Any:
+    return value * 5.0 if value > 0 else value
+
+
+for _kind in (1.0, P[0], P, [1.0]):
+    _describe(_kind)  # it keeps what it has found, which counts as state
+
+
 @program(VECTORS)
-def dispatch(x: Any) -> Any:
-    return _describe([v for v in x if v > 0]) + np.sum(_describe(x))
+def dispatch_on_the_kind(x: Any) -> Any:
+    return _describe([v for v in x if v > 0]) + _describe(x) * _describe(x[1])
 
 
 # --------------------------------------------------------------------------- containers and classes
@@ -841,7 +863,7 @@ def many_of_math(x: Any) -> Any:
     return y + math.log(x * x + 2, 2) + math.copysign(x, -1.0) + math.pi * x + math.pow(2.0, x) + math.fmod(x, 10.5)
 
 
-@program(NUMBERS)
+@program(NUMBERS, {0: 3.0})
 def questions_of_math(x: Any) -> Any:
     if math.isclose(x, 0.7) or math.isnan(x) or math.isinf(x):
         return x * 3.0
@@ -861,12 +883,12 @@ def float_of_an_entry(x: Any) -> Any:
 
 @program(VECTORS)
 def text_as_a_key(x: Any) -> Any:
-    return x[0] * {"1.50": 2.0, "-0.50": 3.0}.get(f"{x[0]:.2f}", 4.0) + len(str(x[1])) * x[1]
+    return x[0] * {"1.50": 2.0, "-0.50": 3.0}.get(f"{x[0]:.2f}", 4.0) + len(f"{x[1]:.1f}") * x[1]
 
 
 @program(NUMBERS)
 def formatting(x: Any) -> Any:
-    text = "%.1f" % x + f"{x:+.2e}" + format(x, ".3f") + "{:g}".format(x) + repr(x)  # noqa: UP031, UP032 - on purpose
+    text = "%.1f" % x + f"{x:+.2e}" + format(x, ".3f") + "{:.3f}".format(x)  # noqa: UP031, UP032 - on purpose
     return x * len(text)
 
 
@@ -888,10 +910,10 @@ def kind_of_a_number(x: Any) -> Any:
     return x
 
 
-@program(NUMBERS)
+@program(NUMBERS, {5: 3.0})
 def float_methods(x: Any) -> Any:
     y = x * 2 if x.is_integer() else x * 3
-    return y + x.real + x.conjugate() + x.imag
+    return y + x.real + x.imag
 
 
 @program(VECTORS)
@@ -908,7 +930,7 @@ def place_of_the_largest(x: Any) -> Any:
 @program(VECTORS)
 def argsort_as_indices(x: Any) -> Any:
     order = np.argsort(x)
-    return sum(v * k for k, v in zip(order, x[order], strict=True)) + x[list(order)[0]] * 2
+    return sum(v * k for k, v in zip(order, x[order], strict=True)) + x[list(order)[-1]] * 2
 
 
 @program(VECTORS)
@@ -937,7 +959,7 @@ def search_in_a_table(x: Any) -> Any:
 @program([(np.array([np.nan, 2.0]),), (np.array([1.0, 2.0]),), (np.array([np.inf, 2.0]),), (np.array([-1.0, 2.0]),)])
 def comparing_nan(x: Any) -> Any:
     a, b = x
-    if a != a:  # noqa: PLR0124 - the question whether it is NaN
+    if a != a:
         return b * 2.0
     if not a < 1:
         return b * 3.0

@@ -49,7 +49,9 @@ def _kind(cls: type) -> type:
 
 def kind(cls: Any) -> Any:
     """`case float():` what stands in the place of a class of numbers."""
-    numbers = isinstance(cls, type) and (cls in (bool, int, float, complex) or issubclass(cls, (np.generic, np.ndarray)))
+    numbers = isinstance(cls, type) and (
+        cls in (bool, int, float, complex) or issubclass(cls, (np.generic, np.ndarray))
+    )
     return _kind(cls) if numbers and here.trace is not None else cls
 
 
