@@ -147,7 +147,7 @@ def _builtin(function: Any) -> Any:
     owner = getattr(function, "__self__", None)
     if isinstance(owner, list) and function.__name__ == "sort":
         return functools.partial(_handed, function)
-    if isinstance(owner, (dict, set, frozenset)):
+    if isinstance(owner, (dict, set, frozenset)) or (owner is dict and function.__name__ == "fromkeys"):
         return functools.partial(asked_of_keys, function)
     return _replaced(function)
 

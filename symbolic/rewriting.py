@@ -3,8 +3,9 @@
 `np.array([a, b])`, `math.exp(x)`, `float(x)` or a helper function would each take a traced value for a number. So the
 function's code is compiled once more from its source, with every call `f(…)` written as `called(f)(…)`, and with
 `y[i] = v` and `y += v` on a local name preceded by `y = writable(y, v)`. Where Python looks at a value itself
-(`is True`, `case float()`, a key, `in`, `"%f" % x`, `{x!r}`), the hooks of `ops.looking` are asked. Lines, names, closures and
-defaults stay as they are; where there is no source, or another one than the code was made from, so does the function.
+(`is True`, `case float()`, a key, `in`, `"%f" % x`, `{x!r}`), the hooks of `ops.looking` are asked. Lines, names,
+closures and defaults stay as they are; where there is no source, or another one than the code was made from, so does
+the function.
 """
 
 from __future__ import annotations

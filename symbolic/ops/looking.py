@@ -6,6 +6,7 @@ number's, so that Python's own answer would be another one than for the number.
 
 from __future__ import annotations
 
+import collections
 import re
 from collections.abc import Callable
 from functools import lru_cache
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from symbolic.callees import MAKING
 from symbolic.context import here
 from symbolic.layer import Layer, refuse
 from symbolic.ops.making import is_instance, is_traced, making
@@ -96,14 +98,21 @@ def _keys(values: Any) -> Any:
 
 
 def _of_keys(kind: type) -> None:
-    def make(*args: Any) -> Any:
-        return kind(*map(_keys, args))
+    def make(*args: Any, **kwargs: Any) -> Any:
+        return kind(*map(_keys, args), **kwargs)
 
-    making(kind)(make)
+    MAKING[kind] = make
 
 
-for _collection in (set, frozenset):
+for _collection in (set, frozenset, collections.Counter):
     _of_keys(_collection)
+
+
+@making(dict)
+def dictionary(*args: Any, **kwargs: Any) -> Any:
+    if args and not hasattr(args[0], "keys"):
+        args = ([(key(one), value) for one, value in args[0]],)
+    return dict(*args, **kwargs)
 
 
 # --------------------------------------------------------------------------- texts
