@@ -19,12 +19,12 @@ ANSWERS: dict[str, Callable[[Any], Any]] = {
     "floor": math.floor,
     "ceil": math.ceil,
     "trunc": math.trunc,
-    "number": lambda value: value if np.ndim(value) == 0 else tuple(np.ravel(value).tolist()),
     "exponent": lambda value: math.frexp(value)[1],
     "shape": np.shape,
     "text": str,
+    "repr": repr,
 }
-"""How a number answers; `text` may be followed by a colon and a format."""
+"""How a number answers; `text` may be followed by a colon and a format, or by one with a percent sign."""
 PHRASES = {
     "truth": "the truth of a condition (bool)",
     "index": "an index (__index__)",
@@ -37,7 +37,9 @@ PHRASES = {
 def answer(asked: str, value: Any) -> Any:
     """What a number answers."""
     kind, _, form = asked.partition(":")
-    return format(value, form) if form else ANSWERS[kind](value)
+    if form:
+        return form % (value,) if form.startswith("%") else format(value, form)
+    return ANSWERS[kind](value)
 
 
 def phrase(asked: str) -> str:

@@ -20,7 +20,8 @@ from symbolic.callees import CALLS, MAKING, Handler
 from symbolic.context import here
 from symbolic.layer import FUNCTIONS, Layer, Lent, qualified, unsupported
 from symbolic.namespaces import over_names
-from symbolic.ops.making import _Alone, is_traced, writable
+from symbolic.ops.looking import LOOKING, asked_of_keys
+from symbolic.ops.making import _Alone, is_traced, type_of, writable
 from symbolic.rewriting import hooks, rewritten
 from symbolic.sizes import Shape
 from symbolic.vectorized import FUNCTION, Vectorized
@@ -30,6 +31,7 @@ _STANDARD = os.path.dirname(os.__file__) + os.sep
 _HANDED = {map, filter, sorted, min, max, functools.reduce, itertools.accumulate, itertools.starmap, functools.partial}
 _HANDED |= {np.apply_along_axis, np.apply_over_axes, np.piecewise}
 """Functions that call a function which they are given."""
+_Cached = type(functools.cache(len))
 
 
 def called(function: Any) -> Any:
@@ -80,6 +82,17 @@ def _handed(function: Any, *args: Any, **kwargs: Any) -> Any:
     return function(*map(_code_of, args), **named)
 
 
+def _dispatched(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A function of functools.singledispatch: chosen by the type that the value has."""
+    return called(function.dispatch(type_of(args[0])))(*args, **kwargs) if args else function(**kwargs)
+
+
+def _uncached(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A function with a cache, which knows numbers by their hash, and layers by nothing."""
+    traced = any(map(is_traced, (*args, *kwargs.values())))
+    return called(function.__wrapped__)(*args, **kwargs) if traced else function(*args, **kwargs)
+
+
 def _code_of(value: Any) -> Any:
     return (
         called(value) if isinstance(value, (types.FunctionType, types.MethodType, type, functools.partial)) else value
@@ -90,6 +103,8 @@ def _function(function: types.FunctionType) -> Any:
     found = _replaced(function)
     if found is not None:
         return found
+    if hasattr(function, "registry") and hasattr(function, "dispatch"):
+        return functools.partial(_dispatched, function)
     package = (function.__globals__.get("__name__") or "").partition(".")[0]
     file = function.__code__.co_filename
     standard = file.startswith(_STANDARD) and "-packages" not in file
@@ -117,6 +132,9 @@ def _class(kind: type) -> Any:
     if found is not None or not plain or not isinstance(start, types.FunctionType) or issubclass(kind, Layer):
         return found
     inner = called(start)
+    after = getattr(kind, "__post_init__", None)  # which the `__init__` of a dataclass calls
+    if after is not None and called(after) is not after and getattr(kind, "__dictoffset__", 0):
+        return functools.partial(_made, kind, functools.partial(_made_of_data, inner, called(after)))
     return None if inner is start else functools.partial(_made, kind, inner)
 
 
@@ -126,9 +144,21 @@ def _made(kind: type, start: Callable[..., None], *args: Any, **kwargs: Any) -> 
     return self
 
 
+def _made_of_data(start: Any, after: Any, self: Any, *args: Any, **kwargs: Any) -> None:
+    """An entry of the instance goes before the method of its class."""
+    vars(self)["__post_init__"] = types.MethodType(after, self)
+    try:
+        start(self, *args, **kwargs)
+    finally:
+        vars(self).pop("__post_init__", None)
+
+
 def _builtin(function: Any) -> Any:
-    if isinstance(getattr(function, "__self__", None), list) and function.__name__ == "sort":
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, list) and function.__name__ == "sort":
         return functools.partial(_handed, function)
+    if isinstance(owner, (dict, set, frozenset)) or (owner is dict and function.__name__ == "fromkeys"):
+        return functools.partial(asked_of_keys, function)
     return _replaced(function)
 
 
@@ -139,21 +169,13 @@ def _other(function: Any) -> Any:
         return Vectorized.of(function)
     if isinstance(function, (Layer, Lent)):
         return None
+    if isinstance(function, _Cached):
+        return functools.partial(_uncached, function)
     call = getattr(type(function), "__call__", None)  # noqa: B004 - it is read, not asked for
     if isinstance(call, types.FunctionType):  # an object of the user's own that can be called
         inner = called(call)
         return None if inner is call else types.MethodType(inner, function)
     return _replaced(function)
-
-
-def printed(value: Any) -> Any:
-    """What `"…" % value` prints of traced values: their numbers, on which the trace then depends."""
-    if isinstance(value, tuple):
-        return tuple(map(printed, value))
-    if isinstance(value, dict):
-        return {name: printed(one) for name, one in value.items()}
-    traced = isinstance(value, Layer) and here.trace is not None and here.trace.has_number(value)
-    return here.trace.answer(value, "number") if traced and here.trace is not None else value
 
 
 _FOUND: dict[type, Callable[[Any], Any]] = {
@@ -164,7 +186,7 @@ _FOUND: dict[type, Callable[[Any], Any]] = {
     type: _class,
 }
 
-HOOKS = hooks(called, writable, printed)
+HOOKS = hooks(called=called, writable=writable, **LOOKING)
 FUNCTION[0] = called
 
 
@@ -183,7 +205,7 @@ def _count(target: Any, value: Any) -> Any:
 
 def _learn() -> None:
     assert isinstance(_probe, types.FunctionType)
-    twin = rewritten(_probe, hooks(lambda function: function, _count, printed))
+    twin = rewritten(_probe, hooks(called=lambda function: function, writable=_count))
     twin(lambda: np.zeros(1))
 
 

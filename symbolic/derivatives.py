@@ -7,7 +7,7 @@ name, a flag) is compared at each call. Within another trace nothing runs: the g
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -124,6 +124,10 @@ class _Call:
         return unflatten(self.tree, iter(leaves))  # type: ignore[no-any-return]
 
 
+def _title(f: Callable[..., Any]) -> str:
+    return getattr(f, "__name__", None) or type(f).__name__
+
+
 class _Derivative:
     """A function and the arguments to differentiate it by; its traces are kept here."""
 
@@ -142,14 +146,14 @@ class _Derivative:
         self.f, self.value, self.has_aux = f, value, has_aux
         self.strict = strict  # every argument must have a gradient
         self.single, self.argnums = positions(argnums)
-        self.paths = Paths(lambda: self.title)
+        self.paths = Paths(partial(_title, f))
         self.__wrapped__ = f
         self.__name__ = f"{'value_and_' if value else ''}{self.verb}({self.title})"
         self.__doc__ = getattr(f, "__doc__", None)
 
     @property
     def title(self) -> str:
-        return getattr(self.f, "__name__", None) or type(self.f).__name__
+        return _title(self.f)
 
     def __repr__(self) -> str:
         return f"<{self.__name__}>"

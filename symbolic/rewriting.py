@@ -2,8 +2,10 @@
 
 `np.array([a, b])`, `math.exp(x)`, `float(x)` or a helper function would each take a traced value for a number. So the
 function's code is compiled once more from its source, with every call `f(…)` written as `called(f)(…)`, and with
-`y[i] = v` and `y += v` on a local name preceded by `y = writable(y, v)`. Lines, names, closures and defaults stay as
-they are; where there is no source, or another one than the code was made from, so does the function.
+`y[i] = v` and `y += v` on a local name preceded by `y = writable(y, v)`. Where Python looks at a value itself
+(`is True`, `case float()`, a key, `in`, `"%f" % x`, `{x!r}`), the hooks of `ops.looking` are asked. Lines, names,
+closures and defaults stay as they are; where there is no source, or another one than the code was made from, so does
+the function.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-_CALLED, _WRITABLE = "symbolic: what is called", "symbolic: what is written to"
-_PRINTED = "symbolic: what is printed"
+_CALLED, _WRITABLE, _SETTLED, _KIND, _KEY, _WITHIN, _FILLED, _SHOWN = [
+    f"symbolic: {name}" for name in ("called", "writable", "settled", "kind", "key", "within", "filled", "shown")
+]
 _VALUE = ".value"  # a local name that no program can have
 _UNTOUCHED = {"super", "locals", "vars", "globals", "dir", "eval", "exec", "breakpoint"}  # they look at their caller
 _INDEXED = {"r_", "c_"}  # objects of NumPy that are called by an index
@@ -41,9 +44,9 @@ def rewritten(function: types.FunctionType, hooks: Hooks) -> types.FunctionType:
     return twin
 
 
-def hooks(called: Callable[[Any], Any], writable: Callable[[Any, Any], Any], printed: Callable[[Any], Any]) -> Hooks:
-    """What is put into the code: each is called with nothing but what stands there."""
-    return {_CALLED: called, _WRITABLE: writable, _PRINTED: printed}
+def hooks(**named: Callable[..., Any]) -> Hooks:
+    """What is put into the code, by name; each is called with nothing but what stands there."""
+    return {f"symbolic: {name}": function for name, function in named.items()}
 
 
 _codes: dict[int, tuple[types.CodeType, types.CodeType | None]] = {}
@@ -55,19 +58,22 @@ def _code(code: types.CodeType, space: dict[str, Any], hooks: Hooks) -> types.Co
     if found is None:
         while len(_codes) >= _KEPT:
             _codes.pop(next(iter(_codes)), None)
-        found = _codes[id(code)] = (code, _rewritten(code, space, hooks))
+        try:
+            found = _codes[id(code)] = (code, _rewritten(code, space, hooks))
+        except RecursionError:  # an expression that is nested too deep to be walked
+            found = _codes[id(code)] = (code, None)
     return found[1]
 
 
 def _rewritten(code: types.CodeType, space: dict[str, Any], hooks: Hooks) -> types.CodeType | None:
     lines = linecache.getlines(code.co_filename, space)
     module = _parsed("".join(lines)) if lines else None
-    statement = None if module is None else _statement(module, code.co_firstlineno)
-    if module is None or statement is None:
+    statements = [] if module is None else _statements(module, code.co_firstlineno)
+    if module is None or not statements:
         return None
     imports = _imports(module)
-    before = _compiled([*imports, statement], code)
-    after = _compiled([*imports, _Rewriter().visit(_copied(statement))], code)
+    before = _compiled([*imports, *statements], code)
+    after = _compiled([*imports, *_Rewriter().visit(ast.Module(_copied(statements), [])).body], code)
     if before is None or after is None:
         return None
     for one, other in zip(_all(before), _all(after), strict=False):
@@ -91,13 +97,14 @@ def _imports(module: ast.Module) -> list[ast.stmt]:
     return [one for one in found if getattr(one, "module", "") != "__future__"]
 
 
-def _statement(module: ast.Module, line: int) -> ast.stmt | None:
-    """The outermost statement in which a line stands: with it, all that the code inside it needs to know."""
+def _statements(module: ast.Module, line: int) -> list[ast.stmt]:
+    """The outermost statements in which a line stands: with them, all that the code inside them needs to know."""
+    found = []
     for one in module.body:
         first = min([one.lineno, *[each.lineno for each in getattr(one, "decorator_list", ())]])
         if first <= line <= (one.end_lineno or first):
-            return one
-    return None
+            found.append(one)
+    return found
 
 
 def _copied(node: Any) -> Any:
@@ -195,12 +202,66 @@ class _Rewriter(ast.NodeTransformer):
             node.value = _asked(node.value)
         return node
 
-    def visit_BinOp(self, node: ast.BinOp) -> Any:
+    # ------------------------------------------------------------------ where Python looks at a value itself
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        """`a is True` and `k in table`; a chain of them stays as it is, but for the settled sides."""
         self.generic_visit(node)
-        text = isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
-        if text and isinstance(node.op, ast.Mod):
-            node.right = _asked(node.right, _PRINTED)
+        operands = [node.left, *node.comparators]
+        for k, one in enumerate(node.ops):
+            if isinstance(one, (ast.Is, ast.IsNot)) and any(map(_is_truth, operands[k : k + 2])):
+                operands[k : k + 2] = [_hook(_SETTLED, side) for side in operands[k : k + 2]]
+        node.left, *node.comparators = operands
+        if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            found = _hook(_WITHIN, *operands)
+            return found if isinstance(node.ops[0], ast.In) else _placed(ast.UnaryOp(ast.Not(), found), node)
         return node
+
+    def visit_Set(self, node: ast.Set) -> Any:
+        self.generic_visit(node)
+        node.elts = [one if isinstance(one, ast.Starred) else _hook(_KEY, one) for one in node.elts]
+        return node
+
+    def visit_SetComp(self, node: ast.SetComp) -> Any:
+        self.generic_visit(node)
+        node.elt = _hook(_KEY, node.elt)
+        return node
+
+    def visit_Dict(self, node: ast.Dict) -> Any:
+        self.generic_visit(node)
+        node.keys = [one if one is None or isinstance(one, ast.Constant) else _hook(_KEY, one) for one in node.keys]
+        return node
+
+    def visit_DictComp(self, node: ast.DictComp) -> Any:
+        self.generic_visit(node)
+        node.key = _hook(_KEY, node.key)
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        text = isinstance(node.left, ast.JoinedStr) or isinstance(getattr(node.left, "value", None), str)
+        self.generic_visit(node)
+        return _hook(_FILLED, node.left, node.right) if text and isinstance(node.op, ast.Mod) else node
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> Any:
+        self.generic_visit(node)
+        if node.conversion == ord("r"):
+            node.value, node.conversion = _hook(_SHOWN, node.value), ord("s")
+        return node
+
+    def visit_Match(self, node: ast.Match) -> Any:
+        """`case True` asks for a truth, `case float()` for the kind of the value that a layer stands for."""
+        self.generic_visit(node)
+        patterns = [one for case in node.cases for one in ast.walk(case.pattern)]
+        if any(isinstance(one, ast.MatchSingleton) and one.value is not None for one in patterns):
+            node.subject = _hook(_SETTLED, node.subject)
+        kinds = [one for one in patterns if isinstance(one, ast.MatchClass)] if any(self.locals) else []
+        before: list[ast.stmt] = []
+        for k, one in enumerate(kinds):
+            name = f".kind{node.lineno}_{k}"
+            for part in ast.walk(one.cls):
+                ast.copy_location(part, node)  # a debugger is to see the line of `match`, once
+            before.append(_placed(ast.Assign([ast.Name(name, ast.Store())], _hook(_KIND, one.cls)), node))
+            one.cls = _placed(ast.Name(name, ast.Load()), one)
+        return [*before, node]
 
     # ------------------------------------------------------------------ writing
     def visit_Assign(self, node: ast.Assign) -> Any:
@@ -229,9 +290,21 @@ class _Rewriter(ast.NodeTransformer):
         return [*placed, node]
 
 
-def _asked(value: ast.expr, hook: str = _CALLED) -> ast.expr:
-    mark = ast.copy_location(ast.Constant(hook), value)
-    return ast.copy_location(ast.Call(mark, [value], []), value)
+def _asked(function: ast.expr) -> ast.expr:
+    return _hook(_CALLED, function)
+
+
+def _hook(mark: str, *values: ast.expr) -> Any:
+    """A call of one of the hooks, where the first of the values stands."""
+    return _placed(ast.Call(ast.Constant(mark), list(values), []), values[0])
+
+
+def _placed(node: Any, at: ast.AST) -> Any:
+    return ast.fix_missing_locations(ast.copy_location(node, at))
+
+
+def _is_truth(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is bool
 
 
 def _locals(function: ast.FunctionDef) -> set[str]:

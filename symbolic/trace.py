@@ -301,7 +301,7 @@ def trace(
     """
     numbers = None if values is None else dict(zip(leaves, values, strict=True))
     run = partial(_run, apply, leaves, facts, numbers)
-    first = run(lends=twice)
+    only = first = run(lends=twice)
     if not twice or not first.bodies:
         return first
     lent = any(loan.lent for loan in first.loans.values())
@@ -313,8 +313,8 @@ def trace(
         first, second = (run(lends=False) for _ in range(2))
         second.moving = difference(first, second)
     unseen = [one.what for one in second.watches if getattr(one, "seen", None) is MOVING]
-    second.moving = second.moving or (f"{unseen[0]}, which changes unseen" if unseen else "")
-    return second
+    only.moving = second.moving or (f"{unseen[0]}, which changes unseen" if unseen else "")
+    return only if only.moving else second  # what the first run did is what this call does
 
 
 def _run(

@@ -38,6 +38,7 @@ FLOORS: list[list[str]] = [
         "ops.matrices",
         "ops.python",
         "ops.*",
+        "ops.looking",
         "ops",
     ],
     [

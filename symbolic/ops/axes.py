@@ -11,6 +11,7 @@ from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
 from symbolic.ops.families import Movement
 from symbolic.ops.operation import Operation, array, static
+from symbolic.ops.passing import Mark
 from symbolic.spec import AnySpec, AxisShapeError, Shape, Spec, show
 
 NO_MEMORY = np.empty((), np.dtype([]))
@@ -64,4 +65,5 @@ def in_order(operand: AnyLayer, spec: AnySpec) -> bool | None:
     if isinstance(operand, Literal) and isinstance(operand.value, np.ndarray):
         return bool(operand.value.flags.c_contiguous) or None
     plain_vector = isinstance(spec, Spec) and spec.shape is not None and len(spec.shape) <= 1
-    return True if plain_vector and not (isinstance(operand, Operation) and operand.shares) else None
+    view = isinstance(operand, Operation) and operand.shares and not isinstance(operand, Mark)
+    return True if plain_vector and not view else None

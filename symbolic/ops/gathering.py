@@ -128,8 +128,15 @@ def _writing(function: Any) -> None:
         )
 
 
-for _function in (np.put, np.place, np.putmask, np.copyto, np.put_along_axis, np.fill_diagonal):
+for _function in (np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal):
     _writing(_function)
+
+
+@implements(np.copyto)
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    if not isinstance(dst, Layer) or casting != "same_kind":
+        refuse("np.copyto of traced values into another array", "make the array in the function, or assign: y[...] = x")
+    dst[...] = src if where is True else np.where(where, src, dst)
 
 
 @implements(np.choose)

@@ -59,8 +59,9 @@ def _plain(value: Any) -> Any:
     return tuple(value) if isinstance(value, Shape) else value
 
 
-for _maker_function in (np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri):
+for _maker_function in (np.zeros, np.ones, np.eye, np.identity, np.tri, np.ndindex, np.indices):
     _maker(_maker_function)
+MAKING[np.empty] = MAKING[np.zeros]  # what lies in memory is another at each run
 
 
 @making(np.full)
@@ -74,12 +75,13 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **kwa
 
 def _like(function: Callable[..., Any]) -> None:
     def make(*args: Any, **kwargs: Any) -> Any:
-        return made(function(*args, **kwargs))
+        return made(function(*map(as_one, args), **{name: as_one(one) for name, one in kwargs.items()}))
 
     MAKING[function] = make
 
 
-for _like_function in (np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.copy, np.diag, np.tile, np.repeat):
+MAKING[np.empty_like] = lambda *args, **kwargs: made(np.zeros_like(*args, **kwargs))
+for _like_function in (np.zeros_like, np.ones_like, np.full_like, np.copy, np.diag, np.tile, np.repeat):
     _like(_like_function)
 
 
@@ -97,6 +99,14 @@ def arange(*args: Any, dtype: Any = None, **kwargs: Any) -> Any:
 @making(np.fromfunction)
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
     return function(*np.indices(shape, dtype=dtype), **kwargs)
+
+
+@making(np.ndenumerate)
+def ndenumerate(arr: Any) -> Any:
+    if not is_traced(arr):
+        return np.ndenumerate(arr)
+    whole = array(arr, copy=None)
+    return ((place, whole[place]) for place in np.ndindex(tuple(whole.shape)))
 
 
 @making(np.fromiter)
@@ -191,13 +201,6 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, **kwargs: Any) 
     return array(a, dtype, copy=None) if is_traced(a) else np.require(a, dtype, requirements, **kwargs)
 
 
-@making(np.ndenumerate)
-def ndenumerate(arr: Any) -> Any:
-    if not isinstance(arr, Layer):
-        return np.ndenumerate(arr)
-    return ((place, arr[place]) for place in np.ndindex(tuple(arr.shape)))
-
-
 class _Joined:
     """`np.r_[a, b]` and `np.c_[a, b]` of traced values: joined along an axis, after what a slice stands for is made."""
 
@@ -215,6 +218,13 @@ class _Joined:
 
 MAKING[np.r_] = _Joined(np.r_, lambda parts: np.concatenate([np.atleast_1d(one) for one in parts]))  # type: ignore[assignment]  # it is indexed, not called
 MAKING[np.c_] = _Joined(np.c_, lambda parts: np.column_stack(parts))  # type: ignore[assignment]  # it is indexed, not called
+
+
+def as_one(value: Any) -> Any:
+    """An argument of a function of NumPy: a list of traced values as an array, their shape as a tuple."""
+    if isinstance(value, (list, tuple)):
+        return array(value) if is_traced(value) else value
+    return _plain(value)
 
 
 def is_traced(value: Any) -> bool:
@@ -298,9 +308,17 @@ def writable(target: Any, value: Any) -> Any:
     if type(target) is not np.ndarray or not is_traced(value) or here.trace is None:
         return target
     references = sys.getrefcount(target)
-    if target.base is not None or _Alone.count is None or references > _Alone.count:
+    if _Alone.count is None or references > _Alone.count or not _alone(target):
         refuse(
             "assignment of a traced value into an array that the traced function did not make, or that others hold too",
             "make it in the function (np.zeros, np.array, np.copy), or assign to a copy: y = np.array(y)",
         )
     return Made(target)
+
+
+def _alone(view: Any) -> bool:
+    """Whether no other array shares the memory of one; NumPy's own functions return views of what they made."""
+    base = view.base
+    if base is None:
+        return True
+    return type(base) is np.ndarray and base.base is None and base.size == view.size and sys.getrefcount(base) <= 3

@@ -70,10 +70,23 @@ def astype_function(x: Any, dtype: Any, copy: bool = True) -> Any:
     return x if not copy and x.dtype == np.dtype(dtype) else Cast(x, to=np.dtype(dtype))
 
 
+@array_method("fill")
+def fill(layer: Any, value: Any) -> None:
+    layer[...] = value
+
+
+@array_method("sort")
+def sort(layer: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
+    layer[...] = np.sort(layer, axis)
+
+
+@array_method("is_integer")
+def is_integer(layer: Any) -> bool:
+    return bool(np.isfinite(layer)) and bool(layer == np.floor(layer))
+
+
 _REFUSED = {
-    "sort": "use y = np.sort(x)",
     "partition": "use y = np.partition(x, k)",
-    "fill": "use np.full_like(x, value), or x[...] = value in a traced function",
     "resize": "use np.reshape",
     "put": "assign to an entry: x[index] = value",
     "itemset": "assign to an entry: x[index] = value",

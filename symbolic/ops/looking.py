@@ -1,0 +1,182 @@
+"""What does Python see where it looks at a value itself, and asks no method? `is True`, `case float()`, keys, texts.
+
+The rewritten code of a body asks these instead (`rewriting`): a layer is no Boolean, no float, and has no hash of its
+number's, so that Python's own answer would be another one than for the number.
+"""
+
+from __future__ import annotations
+
+import collections
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from symbolic.callees import MAKING
+from symbolic.context import here
+from symbolic.layer import Layer, refuse
+from symbolic.ops.making import is_instance, is_traced, making
+
+
+def has_number(value: Any) -> bool:
+    return isinstance(value, Layer) and here.trace is not None and here.trace.has_number(value)
+
+
+def settled(value: Any) -> Any:
+    """`value is True`: a comparison of Python numbers is a Boolean, one of NumPy's stays what it is."""
+    if type(value) in (list, tuple):
+        return type(value)([settled(one) for one in value])
+    return bool(value) if has_number(value) and is_instance(value, bool) else value
+
+
+# --------------------------------------------------------------------------- kinds
+
+
+class _Kind(type):
+    """A class whose instances are the layers, too, that stand for instances of another."""
+
+    of: type
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return is_instance(value, cls.of)
+
+
+@lru_cache
+def _kind(cls: type) -> type:
+    base = int if cls is bool else cls if cls in (int, float, complex) else object
+    return _Kind(cls.__name__, (base,), {"of": cls})
+
+
+def kind(cls: Any) -> Any:
+    """`case float():` what stands in the place of a class of numbers."""
+    numbers = isinstance(cls, type) and (
+        cls in (bool, int, float, complex) or issubclass(cls, (np.generic, np.ndarray))
+    )
+    return _kind(cls) if numbers and here.trace is not None else cls
+
+
+# --------------------------------------------------------------------------- keys
+
+
+def key(value: Any) -> Any:
+    """What becomes an entry of a set, or a key: a number is found by its hash, which a layer does not have."""
+    if has_number(value) or (isinstance(value, tuple) and any(map(has_number, value))):
+        refuse(
+            "a traced value as a key of a dictionary, or an entry of a set",
+            "keep such values in a list, or make a key of what is exact: int(x), round(x), f'{x:.3f}'",
+        )
+    return value
+
+
+def within(value: Any, container: Any) -> bool:
+    """`value in container`: among keys by comparison, not by hash."""
+    if is_traced(value) and isinstance(container, (dict, set, frozenset)):
+        return any(one == value for one in container)
+    return value in container
+
+
+def asked_of_keys(method: Any, *args: Any, **kwargs: Any) -> Any:
+    """A method of a dictionary or a set."""
+    if method.__name__ == "get" and args and is_traced(args[0]):
+        found = [one for k, one in method.__self__.items() if k == args[0]]
+        return found[0] if found else kwargs.get("default", *args[1:2] or (None,))
+    if method.__name__ in _BY_KEY:
+        key(args[0] if args else None)
+    elif method.__name__ in _OF_KEYS:
+        args = tuple([_keys(one) for one in args])
+    return method(*args, **kwargs)
+
+
+_BY_KEY = {"add", "discard", "remove", "setdefault", "pop", "__getitem__", "__contains__"}
+_OF_KEYS = {"union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "fromkeys"}
+
+
+def _keys(values: Any) -> Any:
+    return [key(one) for one in values] if not isinstance(values, (dict, set, frozenset)) else values
+
+
+def _of_keys(kind: type) -> None:
+    def make(*args: Any, **kwargs: Any) -> Any:
+        return kind(*map(_keys, args), **kwargs)
+
+    MAKING[kind] = make
+
+
+for _collection in (set, frozenset, collections.Counter):
+    _of_keys(_collection)
+
+
+@making(dict)
+def dictionary(*args: Any, **kwargs: Any) -> Any:
+    if args and not hasattr(args[0], "keys"):
+        args = ([(key(one), value) for one, value in args[0]],)
+    return dict(*args, **kwargs)
+
+
+# --------------------------------------------------------------------------- texts
+
+
+_CONVERSION = re.compile(r"%(\(\w+\))?([#0\- +]*\d*(?:\.\d+)?)[hlL]?([diouxXeEfFgGcrsa%])")
+
+
+def filled(text: Any, values: Any) -> str:
+    """`"%.3f" % x`: each traced value is asked for its text."""
+    entries = values if isinstance(values, (tuple, dict)) else (values,)
+    if not any(map(has_number, entries.values() if isinstance(entries, dict) else entries)):
+        return text % values  # type: ignore[no-any-return]  # a string's
+    if not isinstance(entries, dict):
+        entries = {str(k): one for k, one in enumerate(entries)}
+    count = iter(range(len(entries)))
+
+    def fill(found: re.Match[str]) -> str:
+        name, form, letter = found.groups()
+        if letter == "%":
+            return "%"
+        return _written(entries[name[1:-1] if name else str(next(count))], f"%{form}{letter}")
+
+    return _CONVERSION.sub(fill, text)
+
+
+def _written(value: Any, form: str) -> str:
+    if has_number(value):
+        assert here.trace is not None
+        return str(here.trace.answer(value, f"text:{form}"))
+    return form % (value,)
+
+
+@making(repr)
+def shown(value: Any) -> str:
+    """`repr(x)`: of its number."""
+    if has_number(value):
+        assert here.trace is not None
+        return str(here.trace.answer(value, "repr"))
+    return repr(value)
+
+
+# --------------------------------------------------------------------------- questions
+
+
+@making(callable)
+def is_callable(value: Any) -> bool:
+    return callable(value) and not has_number(value)
+
+
+@making(hasattr)
+def has_attribute(value: Any, name: str) -> bool:
+    """Of a Python number: what it has itself."""
+    if not has_number(value):
+        return hasattr(value, name)
+    assert here.trace is not None
+    return hasattr(here.trace.kind(value), name)
+
+
+LOOKING: dict[str, Callable[..., Any]] = {
+    "settled": settled,
+    "kind": kind,
+    "key": key,
+    "within": within,
+    "filled": filled,
+    "shown": shown,
+}

@@ -1,0 +1,108 @@
+"""Does each small program give what plain Python gives, on every path, in every order, and the derivative of it?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import assigning_programs
+import corner_programs
+import numpy as np
+import plain_programs
+import pytest
+from plain_programs import Program
+
+import symbolic as s
+from symbolic import symbolic
+from symbolic.trace import Tracing
+
+PROGRAMS = [*plain_programs.PROGRAMS, *assigning_programs.PROGRAMS, *corner_programs.PROGRAMS]
+NAMED = pytest.mark.parametrize("program", PROGRAMS, ids=[one.function.__name__ for one in PROGRAMS])
+
+
+def copied(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple([one.copy() if isinstance(one, np.ndarray) else one for one in args])
+
+
+def same(one: Any, other: Any) -> bool:
+    """To the bit, and of one type."""
+    return type(one) is type(other) and bool(np.array_equal(one, other, equal_nan=True))
+
+
+def slopes(function: Callable[..., Any], args: tuple[Any, ...], k: int, step: float) -> Any:
+    """Central differences by the k-th argument."""
+    at = np.asarray(args[k], dtype=float)
+
+    def moved(place: Any, by: float) -> float:
+        there = at.copy()
+        there[place] += by
+        given = list(copied(args))
+        given[k] = there if isinstance(args[k], np.ndarray) else float(there)
+        return float(function(*given))
+
+    found = [(moved(place, step) - moved(place, -step)) / (2 * step) for place in np.ndindex(at.shape)]
+    return np.reshape(found, at.shape)
+
+
+def check_gradient(program: Program, args: tuple[Any, ...], k: int, got: Any, exact: Any) -> int:
+    """Where the differences of two steps agree; beside a jump they do not. How many entries were compared."""
+    assert np.shape(got) == np.shape(args[k])
+    if exact is not None:
+        assert np.array_equal(got, exact)
+        return np.size(got)
+    with np.errstate(all="ignore"):
+        wide, narrow = (slopes(program.function, args, k, step) for step in (2e-6, 1e-6))
+        smooth = np.isfinite(narrow) & (abs(wide - narrow) <= 1e-4 * (1 + abs(narrow)))
+    assert np.allclose(np.asarray(got)[smooth], narrow[smooth], rtol=1e-5, atol=1e-5)
+    return int(np.sum(smooth))
+
+
+def orders(count: int) -> list[int]:
+    """Each input in turn, then backwards, then in turn."""
+    return [*range(count), *reversed(range(count)), *range(count)]
+
+
+@NAMED
+def test_value_and_gradient_are_those_of_plain_python(program: Program) -> None:
+    function, inputs = program.function, program.inputs
+    derivative = s.value_and_grad(function, tuple(range(len(inputs[0]))))
+    compared = 0
+    for k in orders(len(inputs)):
+        args = copied(inputs[k])
+        value, gradient = derivative(*args)
+        assert same(value, function(*copied(inputs[k])))
+        assert all(map(same, args, inputs[k])), "an argument was changed"
+        for n, one in enumerate(gradient):
+            compared += check_gradient(program, inputs[k], n, one, program.exact.get(k))
+    assert compared >= len(inputs)
+    assert derivative.traces() <= len(inputs)
+
+
+@NAMED
+def test_a_network_takes_every_path(program: Program) -> None:
+    function, inputs = program.function, program.inputs
+    hints = [np.ndarray if isinstance(one, np.ndarray) else float for one in inputs[0]]
+    net = symbolic(function, *hints, returns=float)
+    for k in orders(len(inputs)):
+        assert same(net.predict(*copied(inputs[k])), float(function(*copied(inputs[k]))))
+    assert net.traces() <= len(inputs)
+
+
+@NAMED
+def test_each_path_is_traced_once(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+
+    class Counted(Tracing):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            made.append(self)
+
+    monkeypatch.setattr("symbolic.trace.Tracing", Counted)
+    derivative = s.value_and_grad(program.function, tuple(range(len(program.inputs[0]))))
+    for args in program.inputs:
+        derivative(*copied(args))
+    assert len(made) == 2 * derivative.traces(), "a body is run twice for each of its traces"
+    made.clear()
+    for args in [*reversed(program.inputs), *program.inputs]:
+        derivative(*copied(args))
+    assert not made
