@@ -174,7 +174,7 @@ KEYS: list[Callable[[Any], Any]] = [
     lambda x: {x: 1.0}[x] * x,
     lambda x: x * len({v: 1 for v in (x, 0.7)}),  # noqa: C420 - this form is meant
     lambda x: x * len(dict.fromkeys((x, 0.7))),
-    lambda x: x * len(dict([(x, 1), (0.7, 2)])),
+    lambda x: x * len(dict([(x, 1), (0.7, 2)])),  # noqa: C406 - this form is meant
     lambda x: x * len(collections.Counter([x, 0.7])),
     lambda x: x * {0.7: 2.0}.setdefault(x, 3.0),
 ]
