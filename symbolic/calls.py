@@ -18,9 +18,10 @@ import numpy as np
 
 from symbolic.callees import CALLS, MAKING, Handler
 from symbolic.context import here
+from symbolic.errors import TraceError
 from symbolic.layer import Layer, Lent
 from symbolic.ops.looking import LOOKING, asked_of_keys
-from symbolic.ops.making import _Alone, as_one, is_traced, type_of, writable
+from symbolic.ops.making import Made, _Alone, as_one, is_traced, made, type_of, writable
 from symbolic.rewriting import hooks, rewritten
 from symbolic.vectorized import FUNCTION, Vectorized
 
@@ -72,7 +73,40 @@ def _joined(function: Any, *args: Any, **kwargs: Any) -> Any:
     if not any(isinstance(one, Layer) for one in (*args, *kwargs.values())):
         args = tuple([as_one(one) for one in args])
         kwargs = {name: as_one(one) for name, one in kwargs.items()}
-    return function(*args, **kwargs)
+    try:
+        return function(*args, **kwargs)
+    except TraceError:
+        given = (*args, *kwargs.values())
+        if not any(isinstance(one, Made) for one in given) or not all(map(_is_known, given)):
+            raise
+    return _on_constants(function, args, kwargs)
+
+
+def _is_known(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_known, value))
+    return not isinstance(value, Layer) or (here.trace is not None and here.trace.known(value) is not None)
+
+
+def _on_constants(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What is not supported on layers, of arrays that the body made of numbers alone; it may also write into them."""
+    assert here.trace is not None
+    copies: dict[Layer[Any, Any], Any] = {}
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value)([plain(one) for one in value])
+        if isinstance(value, Layer) and value not in copies:
+            copies[value] = np.array(here.trace.known(value))  # type: ignore[union-attr]  # asserted above
+        return copies[value] if isinstance(value, Layer) else value
+
+    result = function(*map(plain, args), **{name: plain(one) for name, one in kwargs.items()})
+    for layer, copy in copies.items():
+        before = here.trace.known(layer)
+        if isinstance(layer, Made) and not np.array_equal(copy, before, equal_nan=copy.dtype.kind in "fc"):
+            layer[...] = copy
+    same = [layer for layer, copy in copies.items() if copy is result]
+    return same[0] if same else made(result)
 
 
 def _dispatched(function: Any, *args: Any, **kwargs: Any) -> Any:

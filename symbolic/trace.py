@@ -32,6 +32,7 @@ from symbolic.leaves import Literal, Weight
 from symbolic.literal import as_layer, delta_spec
 from symbolic.live import Captured, Loan
 from symbolic.ops.deciding import Attempt, Decision, failure, may_fail
+from symbolic.ops.making import Made
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Tuple
 from symbolic.plan import build
@@ -199,7 +200,7 @@ class Tracing(Assignments):
 
     def has_number(self, node: AnyLayer) -> bool:
         """Whether a layer is a value of this call, rather than a network that the body uses."""
-        leaf = isinstance(node, (Operation, Weight, Captured)) or any(node is one for one in self.leaves)
+        leaf = isinstance(node, (Operation, Weight, Captured, Made)) or any(node is one for one in self.leaves)
         return self.numbers is not None and leaf
 
     def kind(self, node: AnyLayer) -> type:
