@@ -67,7 +67,7 @@ class Assignments:
     def replace(self, target: AnyLayer, value: AnyLayer) -> AnyLayer:
         """`target += …`: a scalar gives a new one, an array keeps its shape and dtype and changes for all its views."""
         before, after = self.facts.spec(self.resolve(target)), self.facts.spec(value)
-        if self.ask(target, "ndim") == 0:
+        if self.ask(target, "ndim") == 0 and not isinstance(target, Made):
             return value
         assert isinstance(before, Spec) and isinstance(after, Spec)
         if before.shape != after.shape:

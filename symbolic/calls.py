@@ -18,10 +18,11 @@ import numpy as np
 
 from symbolic.callees import CALLS, MAKING, Handler
 from symbolic.context import here
+from symbolic.errors import TraceError
 from symbolic.layer import FUNCTIONS, Layer, Lent, qualified, unsupported
 from symbolic.namespaces import over_names
 from symbolic.ops.looking import LOOKING, asked_of_keys
-from symbolic.ops.making import _Alone, is_traced, type_of, writable
+from symbolic.ops.making import Made, _Alone, is_traced, made, type_of, writable
 from symbolic.rewriting import hooks, rewritten
 from symbolic.sizes import Shape
 from symbolic.vectorized import FUNCTION, Vectorized
@@ -60,7 +61,16 @@ def _replaced(function: Any) -> Any:
 def _of_numpy(function: Any, *args: Any, **kwargs: Any) -> Any:
     """A call of NumPy's: it does not look for traced values in lists, and takes only tuples for shapes."""
     args = tuple([tuple(one) if isinstance(one, Shape) else one for one in args])
-    given = [*args, *kwargs.values()]
+    given = (*args, *kwargs.values())
+    try:
+        return _dispatched_by_numpy(function, args, kwargs, given)
+    except TraceError:
+        if not any(isinstance(one, Made) for one in given) or not all(map(_is_known, given)):
+            raise
+    return _on_constants(function, args, kwargs)
+
+
+def _dispatched_by_numpy(function: Any, args: Any, kwargs: Any, given: tuple[Any, ...]) -> Any:
     listed = any(isinstance(one, (list, tuple)) and is_traced(one) for one in given)
     if not listed or any(isinstance(one, Layer) for one in given):
         return function(*args, **kwargs)  # a layer among its arguments is asked
@@ -80,6 +90,33 @@ def _handed(function: Any, *args: Any, **kwargs: Any) -> Any:
     """A call with the functions among its arguments rewritten."""
     named = {name: _code_of(one) for name, one in kwargs.items()}
     return function(*map(_code_of, args), **named)
+
+
+def _is_known(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_known, value))
+    return not isinstance(value, Layer) or (here.trace is not None and here.trace.known(value) is not None)
+
+
+def _on_constants(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What is not supported on layers, of arrays that the body made of numbers alone; it may also write into them."""
+    assert here.trace is not None
+    copies: dict[Layer[Any, Any], Any] = {}
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value)([plain(one) for one in value])
+        if isinstance(value, Layer) and value not in copies:
+            copies[value] = np.array(here.trace.known(value))  # type: ignore[union-attr]  # asserted above
+        return copies[value] if isinstance(value, Layer) else value
+
+    result = function(*map(plain, args), **{name: plain(one) for name, one in kwargs.items()})
+    for layer, copy in copies.items():
+        before = here.trace.known(layer)
+        if isinstance(layer, Made) and not np.array_equal(copy, before, equal_nan=copy.dtype.kind in "fc"):
+            layer[...] = copy
+    same = [layer for layer, copy in copies.items() if copy is result]
+    return same[0] if same else made(result)
 
 
 def _dispatched(function: Any, *args: Any, **kwargs: Any) -> Any:

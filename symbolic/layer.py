@@ -228,7 +228,7 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
             return iter([_Installed.runtime.entry(self, k) for k in range(count)])
         if _fact(self, "ndim") == 0:
             raise TypeError("iteration over a 0-d array")
-        return iter([self[k] for k in range(len(self))])
+        return (self[k] for k in range(len(self)))  # one by one: an entry may be assigned before its turn comes
 
     def __getitem__(self, index: Any) -> Any:
         count = _Installed.runtime.count(self) if isinstance(index, int) else None

@@ -679,3 +679,72 @@ def zero_default(x: Any) -> Any:
 @program(NUMBERS)
 def minus_zero(x: Any) -> Any:
     return (0.0 if x > 0 else -0.0) * 1 + x * 0.0
+
+
+# --------------------------------------------------------------------------- who sees an assignment, and when
+
+
+@program(VECTORS)
+def entries_assigned_before_their_turn(x: Any) -> Any:
+    y, made, total = x.copy(), np.zeros(3), 0.0
+    for k, (v, w) in enumerate(zip(y, made, strict=True)):
+        total += v * (k + 1) + w
+        if k < 2:
+            y[k + 1] = v * 2 if v > 0 else 1.0
+            made[k + 1] = x[0] * k
+    return total
+
+
+@program(VECTORS)
+def an_iterator_and_an_assignment(x: Any) -> Any:
+    y = np.zeros(3)
+    values = iter(y)
+    next(values)
+    y[1] = x[0]
+    return next(values) * x[1]
+
+
+@program(VECTORS)
+def an_array_of_no_axes(x: Any) -> Any:
+    y = np.zeros(())
+    z = y
+    y += x[0]
+    return z * 2 + y
+
+
+@program(VECTORS)
+def a_number_is_no_array(x: Any) -> Any:
+    y = np.sum(x)
+    z = y
+    y += 1
+    a = x[0]
+    a *= 2
+    return z * y + a * x[0]
+
+
+@program(VECTORS)
+def kinds_of_made_arrays(x: Any) -> Any:
+    y = np.zeros(3)
+    assert isinstance(y, np.ndarray)
+    assert type(y) is np.ndarray
+    assert not isinstance(y, float)
+    return np.sum(y + x)
+
+
+@program(VECTORS)
+def made_arrays_in_functions_without_a_rule(x: Any) -> Any:
+    y = np.zeros((3, 3))
+    np.fill_diagonal(y, 2.0)
+    z = np.zeros(3)
+    np.cumsum(np.arange(3.0), out=z)
+    np.put(z, [0], 5.0)
+    counts, _ = np.histogram(np.ones(4), 2)
+    return np.sum(y @ x * z) + x[0] * len(np.unique(np.array([1.0, 1.0, 2.0]))) + counts[1] * x[1]
+
+
+@program(VECTORS)
+def diagonal_of_a_traced_matrix(x: Any) -> Any:
+    y = np.outer(x, x)
+    np.fill_diagonal(y, x)
+    np.fill_diagonal(y[1:, 1:], 3.0)
+    return np.sum(y * x)

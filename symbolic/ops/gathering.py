@@ -128,8 +128,19 @@ def _writing(function: Any) -> None:
         )
 
 
-for _function in (np.put, np.place, np.putmask, np.put_along_axis, np.fill_diagonal):
+for _function in (np.put, np.place, np.putmask, np.put_along_axis):
     _writing(_function)
+
+
+@implements(np.fill_diagonal)
+def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    places = np.arange(min(np.shape(a)))
+    if not isinstance(a, Layer) or wrap or np.ndim(a) != 2 or np.shape(val) not in ((), (1,), places.shape):
+        refuse(
+            "np.fill_diagonal of another array than a traced matrix, or by entries of another number",
+            "assign to the entries: a[k, k] = values, with k = np.arange(n)",
+        )
+    a[places, places] = val
 
 
 @implements(np.copyto)
