@@ -6,6 +6,7 @@ the operations themselves; this module only looks them up.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeAlias, TypeVar
 
@@ -29,6 +30,10 @@ FUNCTIONS: dict[Any, Handler] = {}
 """What each NumPy function does when it is given a layer; filled by the operations."""
 UFUNC_METHODS: dict[tuple[np.ufunc, str], Handler] = {}
 """The same for `ufunc.reduce`, `ufunc.accumulate` and their like."""
+BOUND: dict[tuple[type, str], Handler] = {}
+"""What a method does, by a class of its object and its name; the object is the first argument."""
+ELSEWHERE: list[Callable[[Any], Handler | None]] = []
+"""Who is asked for a function that has no handler yet: its library's formulas load late."""
 
 
 class Runtime(Protocol):
@@ -187,15 +192,16 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         out = kwargs.pop("out", None)
         handler = FUNCTIONS.get(ufunc) if method == "__call__" else UFUNC_METHODS.get((ufunc, method))
+        if handler is None and method == "__call__":
+            handler = ELSEWHERE[0](ufunc)
         if handler is None:
-            name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
-            raise unsupported(name)
+            raise unsupported(qualified(ufunc) + ("" if method == "__call__" else f".{method}"))
         if out is None or all(one is None for one in out):
             return handler(inputs, kwargs)
         (target,) = out if len(out) == 1 else (None,)
         if not isinstance(target, Layer):
             refuse(
-                f"np.{ufunc.__name__} would write a traced value into an array (out=, or an in-place operator)",
+                f"{qualified(ufunc)} would write a traced value into an array (out=, or an in-place operator)",
                 "assign the result to a name instead: y = y + x",
             )
         return _write(target, handler(inputs, kwargs))
@@ -388,8 +394,18 @@ def unsupported(name: str, instead: str = "") -> TraceError:
 
 
 def qualified(func: Callable[..., Any]) -> str:
-    module = (getattr(func, "__module__", None) or "numpy").replace("numpy", "np", 1)
+    module = home(func).replace("numpy", "np", 1)
+    if not module.startswith("np"):
+        module = ".".join(part for part in module.split(".") if not part.startswith("_"))  # where users find it
     return f"{module}.{getattr(func, '__name__', func)}"
+
+
+def home(func: Callable[..., Any]) -> str:
+    """The module of a function. A ufunc does not know its own: those that are not SciPy's are NumPy's."""
+    if isinstance(func, np.ufunc):
+        special = sys.modules.get("scipy.special")
+        return "scipy.special" if getattr(special, func.__name__, None) is func else "numpy"
+    return str(getattr(func, "__module__", None) or "numpy")
 
 
 def short(node: AnyLayer, limit: int = 60) -> str:

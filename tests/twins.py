@@ -12,10 +12,11 @@ from subjects import Subject
 
 @functools.cache
 def twin(name: str) -> Callable[..., Any] | None:
-    """`jax.numpy`'s function for `np.linalg.norm` or `np.add.reduce`; `None` where there is none."""
+    """`jax.numpy`'s function for `np.linalg.norm` or `np.add.reduce`, `jax.scipy`'s for SciPy's; `None` without one."""
     import jax.numpy
+    import jax.scipy
 
-    found: Any = jax.numpy
+    found: Any = jax.scipy if name.startswith("scipy.") else jax.numpy
     for part in name.split(".")[1:]:
         found = getattr(found, part, None)
     return found if callable(found) else None

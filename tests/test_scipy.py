@@ -1,0 +1,48 @@
+"""Do SciPy's functions keep the laws that NumPy's keep? Each law loops over what is registered of SciPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("scipy", reason="SciPy's functions are differentiated where SciPy is installed")
+
+import test_laws as laws
+from scipy_makers import by_last, through
+from subjects import OWNERS, Subject, of_function, owners
+
+from symbolic.layer import FUNCTIONS, home
+from symbolic.ops.foreign import ROOMS, ByLast, load
+
+for package in ROOMS:
+    load(package)
+OWNERS.update(owners())
+
+SCIPY: list[Any] = [one for one in FUNCTIONS if home(one).startswith("scipy")]
+
+
+def _subjects() -> list[Subject]:
+    found = [_made(one) for function in SCIPY for one in of_function(function)]
+    return [one._replace(function=through(one.function)) for one in found]
+
+
+def _made(subject: Subject) -> Subject:
+    """By the last argument, where the operation has a formula for no other."""
+    owner = OWNERS.get(subject.function)
+    if owner is None or not issubclass(owner, ByLast) or not isinstance(subject.function, np.ufunc):
+        return subject
+    return subject._replace(make=by_last(subject.function.nin))
+
+
+SUBJECTS = _subjects()
+FEW = max(3, laws.EXAMPLES // 6)
+
+test_value = laws.drawn(laws.law_value, FEW, SUBJECTS)
+test_infer = laws.drawn(laws.law_infer, FEW, SUBJECTS)
+test_gradient = laws.drawn(laws.law_gradient, FEW, SUBJECTS)
+test_complex_gradient = laws.drawn(laws.law_complex, FEW, SUBJECTS)
+test_single_precision = laws.drawn(laws.law_single, FEW, SUBJECTS)
+test_second_derivative = laws.drawn(laws.law_second, FEW, SUBJECTS)
+test_oracle = laws.drawn(laws.law_oracle, FEW // 3 or 1, SUBJECTS)
