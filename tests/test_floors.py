@@ -38,6 +38,7 @@ FLOORS: list[list[str]] = [
         "ops.scipy_matrices",
         "ops.scipy_fft",
         "ops.scipy_signal",
+        "ops.scipy_distributions",
         "ops.scipy_stats",
         "ops.scipy_multivariate",
         "ops",

@@ -35,5 +35,13 @@ def in_jax(subject: Subject) -> dict[str, Any]:
 NO_TWIN = {"np.divide.outer", "np.fix", "np.lib.stride_tricks.sliding_window_view", "np.power.outer"}
 """Functions that JAX does not have: only central differences speak for these."""
 
-JAX_DIFFERS = {"np.gradient(edge_order=2,axis=(-1,))", "np.piecewise()", "np.std(axis=())"}
-"""Subjects that JAX refuses (a traced condition), or where it has another convention (NaN for a deviation of 0)."""
+JAX_DIFFERS = {
+    "np.gradient(edge_order=2,axis=(-1,))",
+    "np.piecewise()",
+    "np.std(axis=())",
+    "scipy.special.boxcox()",
+    "scipy.special.boxcox1p()",
+    "scipy.special.spence()",
+}
+"""Subjects that JAX refuses (a traced condition), or where it has another convention (NaN for a deviation of 0, no
+gradient by the exponent 0 of boxcox)."""

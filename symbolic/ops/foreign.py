@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from symbolic.spec import AnySpec, Spec, broadcast
 
 ROOMS: dict[str, tuple[str, ...]] = {
     "scipy.special": ("scipy_error", "scipy_gamma", "scipy_bessel", "scipy_entropy", "scipy_sums", "scipy_series"),
-    "scipy.stats": (),
+    "scipy.stats": ("scipy_stats", "scipy_multivariate"),
     "scipy.linalg": (),
     "scipy.fft": (),
     "scipy.signal": (),
@@ -130,16 +130,16 @@ class Unknown(Operation):
     defaults: ClassVar[Any] = {"function": "", "argument": ""}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
-        self._refuse()
+        return specs[0]
 
-    def evaluate(self, *values: Any) -> Any:
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
-        raise unsupported(
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        raise unsupported(  # a program needs it
             f"the gradient of {self.function} by its argument {self.argument}",
             f"give {self.argument} as a plain number, or wrap it in stop_gradient",
         )
+
+    def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
+        return (Unknown.make((as_layer(delta),), self.parameters),)
 
 
 class ByLast(Elementwise):

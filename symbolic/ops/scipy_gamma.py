@@ -15,6 +15,7 @@ from symbolic.errors import DtypeError
 from symbolic.layer import refuse
 from symbolic.literal import as_layer
 from symbolic.ops.binding import implements
+from symbolic.ops.deltas import is_complex
 from symbolic.ops.families import Binary, Step, Unary
 from symbolic.ops.foreign import Called, ByLast
 from symbolic.ops.operation import static
@@ -87,6 +88,8 @@ class Psi(Unary, numpy=sp.psi):
 
     @staticmethod
     def derivative(out: Any, x: Any) -> Any:
+        if is_complex(x):
+            refuse("the gradient of digamma at complex numbers", "use real numbers: SciPy has no trigamma", DtypeError)
         return polygamma(1, x)
 
 
@@ -332,7 +335,7 @@ def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Any:
     if extend != "zero":
         refuse(f"scipy.special.factorial with extend={extend!r}", "write scipy.special.gamma(n + 1)", DtypeError)
     below = np.less(n, 0)
-    return np.where(below, 0.0, sp.gamma(np.where(below, 1.0, n) + 1))
+    return np.where(below, 0.0, sp.gamma(np.where(below, 1.0, n) + np.float64(1)))  # of any floats, in double precision
 
 
 def _inexact(name: str, exact: Any) -> None:

@@ -40,6 +40,7 @@ def peak(values: Any, axis: Any) -> Any:
 
 
 def _shift(x: Any, axis: Any) -> Any:
+    x = np.real(x) if is_complex(x) else x  # a phase does not overflow
     return Peak(x, axis=axis) if isinstance(x, Layer) else peak(np.asarray(x), axis)
 
 
