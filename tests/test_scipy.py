@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("scipy", reason="SciPy's functions are differentiated where SciPy is installed")
 
 import test_laws as laws
-from scipy_makers import by_last, through
+from scipy_makers import by_last, of_lapack, through
 from subjects import OWNERS, Subject, of_function, owners
 
 from symbolic.layer import FUNCTIONS, home
@@ -20,7 +20,12 @@ for package in ROOMS:
     load(package)
 OWNERS.update(owners())
 
-SCIPY: list[Any] = [one for one in FUNCTIONS if home(one).startswith("scipy")]
+REGISTERED: list[Any] = [one for one in FUNCTIONS if home(one).startswith("scipy")]
+REFUSED = {"lu", "lu_factor"}
+"""In the registry only to be refused by name."""
+APART = {"cho_factor", "det", "eigh", "lstsq"}
+"""Results without a gradient, in another precision or of any sign: see their own tests."""
+SCIPY = [one for one in REGISTERED if one.__name__ not in REFUSED | APART]
 
 
 def _subjects() -> list[Subject]:
@@ -30,6 +35,8 @@ def _subjects() -> list[Subject]:
 
 def _made(subject: Subject) -> Subject:
     """By the last argument, where the operation has a formula for no other."""
+    if subject.name.startswith("scipy.linalg"):
+        return subject._replace(make=of_lapack(subject.make))
     owner = OWNERS.get(subject.function)
     if owner is None or not issubclass(owner, ByLast) or not isinstance(subject.function, np.ufunc):
         return subject

@@ -24,11 +24,11 @@ from symbolic.spec import AnySpec, Spec, broadcast
 ROOMS: dict[str, tuple[str, ...]] = {
     "scipy.special": ("scipy_error", "scipy_gamma", "scipy_bessel", "scipy_entropy", "scipy_sums", "scipy_series"),
     "scipy.stats": ("scipy_stats", "scipy_multivariate"),
-    "scipy.linalg": (),
-    "scipy.fft": (),
-    "scipy.signal": (),
-    "scipy.integrate": (),
-    "scipy.spatial": (),
+    "scipy.linalg": ("scipy_linalg", "scipy_factors", "scipy_matrices"),
+    "scipy.fft": ("scipy_fft",),
+    "scipy.signal": ("scipy_signal",),
+    "scipy.integrate": ("scipy_signal",),
+    "scipy.spatial": ("scipy_signal",),
 }
 """Which of our modules tell about which of theirs."""
 
