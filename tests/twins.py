@@ -35,7 +35,15 @@ def in_jax(subject: Subject) -> dict[str, Any]:
 NO_TWIN = {"np.divide.outer", "np.fix", "np.lib.stride_tricks.sliding_window_view", "np.power.outer"}
 """Functions that JAX does not have: only central differences speak for these."""
 
+_TYPE_2_ONLY = {
+    f"scipy.fft.{inverse}dct({parameters})"
+    for inverse in ("", "i")
+    for parameters in ("type=1", "type=3", "type=4", "type=3,norm='ortho'", "type=1,norm='forward'")
+}
 JAX_DIFFERS = {
+    *_TYPE_2_ONLY,
+    "scipy.fft.dctn(norm='ortho',type=3)",
+    "scipy.fft.idctn(norm='ortho',type=3)",
     "np.gradient(edge_order=2,axis=(-1,))",
     "np.piecewise()",
     "np.std(axis=())",

@@ -77,9 +77,16 @@ def lstsq(
     return solution, np.reshape(squares, ()) if vector else squares, rank, values
 
 
+_AS_FLOATS: dict[int, Any] = {1: (None, 2), 2: (1, np.inf)}
+
+
 @implements(sl.norm, operands="matrix_of_norm", samples=({}, {"ord": 1}, {"axis": 0, "keepdims": True}, {"ord": 2, "axis": -1}))
 def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: bool = True) -> Any:
-    return np.linalg.norm(a, ord, axis, keepdims)
+    """In double precision where SciPy gives a Python float."""
+    operand: Any = as_layer(a)
+    if axis is None and not keepdims and ord in _AS_FLOATS.get(operand.ndim, ()):
+        operand = operand * np.float64(1)
+    return np.linalg.norm(operand, ord, axis, keepdims)
 
 
 # --------------------------------------------------------------------------- Cholesky

@@ -221,11 +221,16 @@ def solve_continuous_lyapunov(a: Any, q: Any) -> Any:
     return Sylvester(a, adjoint(as_layer(a)), q)
 
 
-@implements(sl.solve_discrete_lyapunov, operands="discrete_lyapunov")
+@implements(sl.solve_discrete_lyapunov, operands="discrete_lyapunov", samples=({}, {"method": "bilinear"}))
 def solve_discrete_lyapunov(a: Any, q: Any, method: Any = None) -> Any:
-    """A @ X @ Aᴴ - X + Q = 0, by the bilinear transformation to a continuous one."""
+    """A @ X @ Aᴴ - X + Q = 0, as n² equations or, from n = 10 on, by the bilinear transformation, as in SciPy."""
     matrix: Any = as_layer(a)
-    one = np.eye(matrix.shape[-1])
+    size = matrix.shape[-1]
+    chosen = static(method, "method of scipy.linalg.solve_discrete_lyapunov") or ("direct" if size < 10 else "bilinear")
+    if chosen.lower() == "direct":
+        equations = np.eye(size**2) - np.kron(matrix, conjugate(matrix))
+        return np.reshape(np.linalg.solve(equations, np.ravel(as_layer(q))), (size, size))
+    one = np.eye(size)
     moved = np.linalg.inv(adjoint(matrix) + one)
     turned = np.matmul(adjoint(matrix) - one, moved)
     right = 2 * np.matmul(np.matmul(np.linalg.inv(matrix + one), q), moved)

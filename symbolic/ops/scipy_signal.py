@@ -14,7 +14,7 @@ from symbolic.layer import refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import entry, ints, plain
 from symbolic.ops.binding import implements
-from symbolic.ops.deltas import conjugate
+from symbolic.ops.deltas import conjugate, is_complex
 from symbolic.ops.operation import Operation, static
 from symbolic.spec import AnySpec, Spec, dtype_by_trial, normalize_axis, show
 
@@ -113,9 +113,11 @@ def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
     """Parabolas through three samples; for an even number of them, Cartwright's correction for the last width."""
     values, axis, widths = _samples(y, x, dx, axis, "simpson")
     count = values.shape[axis]
-    steps = np.broadcast_to(widths, (*[1] * axis, count - 1, *[1] * (values.ndim - 1 - axis))) if np.ndim(widths) == 0 else widths
     if count == 2:
         return np.trapezoid(values, x, dx, axis)
+    steps = widths
+    if x is None:
+        steps = np.reshape(np.full(count - 1, 1.0, values.dtype) * dx, _shape_along(axis, values.ndim))
     inner = _parabolas(values, steps, axis, count - 1 if count % 2 else count - 2)
     return inner if count % 2 else inner + _last(values, steps, axis)
 
@@ -130,8 +132,12 @@ def _samples(y: Any, x: Any, dx: Any, axis: Any, name: str) -> tuple[Any, int, A
         return values, axis, dx
     places: Any = as_layer(x)
     if places.ndim == 1:
-        return values, axis, np.reshape(np.diff(places), (-1,) + (1,) * (values.ndim - 1 - axis))
+        return values, axis, np.reshape(np.diff(places), _shape_along(axis, values.ndim))
     return values, axis, np.diff(places, axis=axis)
+
+
+def _shape_along(axis: int, rank: int) -> tuple[int, ...]:
+    return (1,) * axis + (-1,) + (1,) * (rank - 1 - axis)
 
 
 def _parabolas(y: Any, h: Any, axis: int, stop: int) -> Any:
@@ -143,7 +149,7 @@ def _parabolas(y: Any, h: Any, axis: int, stop: int) -> Any:
 
 
 def _last(y: Any, h: Any, axis: int) -> Any:
-    h0, h1 = h[entry(-2, axis)], h[entry(-1, axis)]
+    h0, h1 = (h[entry(k, axis)] * np.float64(1) for k in (-2, -1))  # as SciPy has them
     alpha = (2.0 * h1 * h1 + 3.0 * h0 * h1) / (6.0 * (h0 + h1))
     beta = (h1 * h1 + 3.0 * h0 * h1) / (6.0 * h0)
     eta = h1 * h1 * h1 / (6.0 * h0 * (h0 + h1))
@@ -181,6 +187,8 @@ def _metric(metric: Any, name: str) -> Any:
 
 
 def _points(x: Any) -> Any:
+    if is_complex(x):
+        refuse("a distance of complex points", "measure np.real and np.imag side by side", DtypeError)
     return as_layer(np.multiply(x, np.float64(1)))  # SciPy measures in double precision
 
 
