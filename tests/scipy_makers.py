@@ -204,5 +204,3 @@ def through(function: Any) -> Any:
         return found(args, kwargs)
 
     return call
-
-

@@ -51,7 +51,8 @@ def drawn(
                 return
         raise AssertionError(f"no example of {subject} was valid: give it a maker in strategies.py")
 
-    return pytest.mark.parametrize("subject", subjects, ids=str)(test)
+    marked = pytest.mark.parametrize("subject", subjects, ids=str)(test)
+    return marked  # type: ignore[no-any-return]  # pytest marks give back what they mark
 
 
 def _tried(law: Callable[[Subject, st.DataObject], bool], subject: Subject, examples: int) -> bool:

@@ -84,7 +84,6 @@ def _keep(function: Any, name: str, value: Any, parameter: Any, wanted: Any, giv
         )
 
 
-
 class Binder:
     """A NumPy function's call, made into a node of an operation."""
 

@@ -306,5 +306,3 @@ class Spence(Unary, numpy=sp.spence):
         if is_complex(z):
             return np.log(z) / (1 - z)
         return -1 / sp.exprel(np.log(z))  # log z / (1 - z), and -1 at 1
-
-

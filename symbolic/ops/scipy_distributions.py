@@ -213,7 +213,7 @@ LAWS: dict[type, Law] = {
         edge=lambda z, c: c * np.power(z, c - 1) * np.exp(-np.power(z, c)),
     ),
     type(st.rayleigh): Law(
-        lambda z: np.log(z) - np.square(z) * 0.5,
+        lambda z: sp.xlogy(1.0, z) - np.square(z) * 0.5,
         share=lambda z: -np.expm1(np.square(z) * -0.5),
         rest=lambda z: np.exp(np.square(z) * -0.5),
         log_rest=lambda z: np.square(z) * -0.5,
@@ -274,9 +274,7 @@ LAWS: dict[type, Law] = {
         valid=lambda p: np.logical_and(np.greater(p, 0), np.less_equal(p, 1)),
     ),
     type(st.nbinom): Law(
-        lambda k, n, p: (
-            sp.gammaln(n + k) - sp.gammaln(k + 1) - sp.gammaln(n) + sp.xlogy(n, p) + sp.xlog1py(k, -p)
-        ),
+        lambda k, n, p: sp.gammaln(n + k) - sp.gammaln(k + 1) - sp.gammaln(n) + sp.xlogy(n, p) + sp.xlog1py(k, -p),
         edge=lambda k, n, p: sp.binom(n + k - 1, k) * np.power(p, n) * np.power(1 - p, k),
         middle=0.0,
         valid=lambda n, p: np.logical_and(np.greater(n, 0), np.logical_and(np.greater(p, 0), np.less_equal(p, 1))),
@@ -291,5 +289,3 @@ def _share(p: Any) -> Any:
 
 def _count(n: Any) -> Any:
     return np.logical_and(np.greater_equal(n, 0), np.equal(n, np.floor(n)))
-
-

@@ -80,7 +80,9 @@ def lstsq(
 _AS_FLOATS: dict[int, Any] = {1: (None, 2), 2: (1, np.inf)}
 
 
-@implements(sl.norm, operands="matrix_of_norm", samples=({}, {"ord": 1}, {"axis": 0, "keepdims": True}, {"ord": 2, "axis": -1}))
+@implements(
+    sl.norm, operands="matrix_of_norm", samples=({}, {"ord": 1}, {"axis": 0, "keepdims": True}, {"ord": 2, "axis": -1})
+)
 def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: bool = True) -> Any:
     """In double precision where SciPy gives a Python float."""
     operand: Any = as_layer(a)
@@ -175,8 +177,9 @@ def svd(
     check_finite: bool = True,
     lapack_driver: str = "gesdd",
 ) -> Any:
-    found = np.linalg.svd(a, full_matrices, compute_uv)
-    return tuple(found) if compute_uv else found
+    if not static(compute_uv, "compute_uv of scipy.linalg.svd"):
+        return svdvals(a)
+    return tuple(np.linalg.svd(a, full_matrices))
 
 
 @implements(sl.svdvals, operands="full_rank")
@@ -189,7 +192,11 @@ def qr(a: Any, overwrite_a: bool = False, lwork: Any = None, mode: str = "full",
     operand: Any = as_layer(a)
     rows, columns = operand.shape[-2:]
     if mode not in ("full", "r", "economic") or (mode == "full" and rows > columns):
-        refuse(f"scipy.linalg.qr with mode={mode!r} of {rows} rows and {columns} columns", "use mode='economic'", ShapeError)
+        refuse(
+            f"scipy.linalg.qr with mode={mode!r} of {rows} rows and {columns} columns",
+            "use mode='economic'",
+            ShapeError,
+        )
     q, r = np.linalg.qr(operand)
     if mode == "r":
         lead = operand.shape[:-2]

@@ -88,13 +88,13 @@ class _Waves(Operation):
         kind, _, axis, norm, orthogonalize = self.parameters
         turned, points = _TURNED[kind], out.shape[axis]
         if not orthogonalize:
-            delta = delta / self.weights(turned, points, out)
+            delta = delta / self.halves(turned, points, out)
         back: Any = type(self).make((as_layer(delta),), (turned, None, axis, norm, orthogonalize))
         if not orthogonalize:
-            back = back * self.weights(kind, points, out)
+            back = back * self.halves(kind, points, out)
         return (resized(back, axis, operand.shape[axis]),)
 
-    def weights(self, kind: int, points: int, like: Any) -> Any:
+    def halves(self, kind: int, points: int, like: Any) -> Any:
         """½ for the entries that stand once where others stand twice."""
         found = np.ones(points, np.zeros(0, like.dtype).real.dtype)
         for k in self.ends.get(kind, ()):

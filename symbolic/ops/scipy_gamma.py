@@ -17,7 +17,7 @@ from symbolic.literal import as_layer
 from symbolic.ops.binding import implements
 from symbolic.ops.deltas import is_complex
 from symbolic.ops.families import Binary, Step, Unary
-from symbolic.ops.foreign import Called, ByLast
+from symbolic.ops.foreign import ByLast, Called
 from symbolic.ops.operation import static
 
 
@@ -335,7 +335,9 @@ def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Any:
     if extend != "zero":
         refuse(f"scipy.special.factorial with extend={extend!r}", "write scipy.special.gamma(n + 1)", DtypeError)
     below = np.less(n, 0)
-    return np.where(below, 0.0, sp.gamma(np.where(below, 1.0, n) + np.float64(1)))  # of any floats, in double precision
+    return np.where(
+        below, 0.0, sp.gamma(np.where(below, 1.0, n) + 1) * np.float64(1)
+    )  # SciPy puts it into double precision
 
 
 def _inexact(name: str, exact: Any) -> None:

@@ -91,7 +91,7 @@ class SolveAs(Operation):
         return SolveAs(a, b, lower=self.lower, assume_a=assume_a, check_finite=False)
 
 
-_KINDS = ({}, {"assume_a": "upper triangular"}, {"transposed": True})
+_KINDS: Any = ({}, {"assume_a": "upper triangular"}, {"transposed": True})
 
 
 @implements(sl.solve, operands="equations", samples=_KINDS)

@@ -50,12 +50,13 @@ def expm(A: Any) -> Any:
 
 @implements(sl.block_diag, operands="blocks")
 def block_diag(*arrs: Any) -> Any:
-    blocks = [np.atleast_2d(as_layer(one)) for one in arrs]
+    blocks: list[Any] = [np.atleast_2d(as_layer(one)) for one in arrs]
     if any(one.ndim != 2 for one in blocks):
         refuse("scipy.linalg.block_diag of stacks of matrices", "give one matrix for each block", ShapeError)
     rows = []
     for k, one in enumerate(blocks):
-        across = [one if j == k else np.zeros((one.shape[0], each.shape[1]), one.dtype) for j, each in enumerate(blocks)]
+        beside = [np.zeros((one.shape[0], each.shape[1]), one.dtype) for each in blocks]
+        across = [*beside[:k], one, *beside[k + 1 :]]
         rows.append(np.concatenate(across, axis=1))
     return np.concatenate(rows, axis=0)
 

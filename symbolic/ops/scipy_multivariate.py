@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -57,7 +58,9 @@ def _matrix(cov: Any, size: int) -> Any:
     if cov.ndim == 1:
         return np.diag(cov)
     if cov.shape != (size, size):
-        refuse(f"a cov of shape {show(cov.shape)} for vectors of {size}", "give a square matrix of their size", ShapeError)
+        refuse(
+            f"a cov of shape {show(cov.shape)} for vectors of {size}", "give a square matrix of their size", ShapeError
+        )
     return cov
 
 
@@ -110,8 +113,12 @@ class FrozenVector:
         formula, kind = LAWS[type(self.dist)]
         if name.removeprefix("log") != kind:
             _refuse(self.dist, name)
-        log = lambda x: formula(x, *self.args, **self.kwds)  # noqa: E731 - two readings of one formula
-        return log if name.startswith("log") else lambda x: np.exp(log(x))
+        called = partial(_of_point, formula, self.args, self.kwds)
+        return called if name.startswith("log") else lambda x: np.exp(called(x))
+
+
+def _of_point(formula: Callable[..., Any], args: Any, kwargs: Any, x: Any) -> Any:
+    return formula(x, *args, **kwargs)
 
 
 def _refuse(dist: Any, name: str) -> NoReturn:

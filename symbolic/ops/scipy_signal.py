@@ -32,7 +32,7 @@ class Fold(Operation):
     def infer(self, *specs: AnySpec) -> AnySpec:
         one, other = plain(specs[0]), plain(specs[1])
         known = one.dtype is not None and other.dtype is not None
-        dtype = dtype_by_trial(sg.convolve, one.dtype, other.dtype) if known else None  # type: ignore[arg-type]  # both are known
+        dtype = dtype_by_trial(sg.convolve, one.dtype, other.dtype) if known else None
         if one.shape is None or other.shape is None:
             return Spec(None, dtype)
         if len(one.shape) != len(other.shape):
@@ -67,7 +67,7 @@ def _folded(one: Any, other: Any, mode: Any, method: Any, name: str) -> Any:
     return whole[tuple([slice(min(n, m) - 1, max(n, m)) for n, m in sizes])]
 
 
-_MODES = ({}, {"mode": "same"}, {"mode": "valid"})
+_MODES: Any = ({}, {"mode": "same"}, {"mode": "valid"})
 
 
 @implements(sg.convolve, operands="signal_and_filter", samples=_MODES)

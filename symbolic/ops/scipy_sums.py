@@ -11,7 +11,7 @@ from symbolic.ops.axes import ints
 from symbolic.ops.binding import implements
 from symbolic.ops.operation import static
 
-_AXES = ({}, {"axis": 0}, {"axis": (0, 1)})
+_AXES: Any = ({}, {"axis": 0}, {"axis": (0, 1)})
 
 
 @implements(
