@@ -95,14 +95,15 @@ OF_PLACE = [one for one in SUBJECTS if "pdf" in one.name or "pmf" in one.name]
 
 
 def law_value(subject: Subject, data: hst.DataObject) -> bool:
-    """The value, shape and dtype are SciPy's."""
-    call = subject.arguments(Draw(data, data.draw(hst.sampled_from(["float64", "float32"]))))
+    """The value, shape and dtype are SciPy's, which takes z of single precision before it goes on in double."""
+    draw = Draw(data, data.draw(hst.sampled_from(["float64", "float32"])))
+    call, close = subject.arguments(draw), 1e-11 if draw.dtype == np.float64 else 1e-4
     function = subject.of(call)
     want, net = np.asarray(function(*call.arrays)), network(function, len(call.arrays))
     for _ in range(3):
         got = net.predict(*call.arrays)
         assert np.shape(got) == want.shape and got.dtype == want.dtype, subject
-        np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-12, err_msg=str(subject))
+        np.testing.assert_allclose(got, want, rtol=close, atol=close / 10, err_msg=str(subject))
     return True
 
 
