@@ -20,11 +20,10 @@ from subjects import Subject, network
 
 from symbolic import SymbolicError, grad, value_and_grad
 from symbolic.ops.foreign import load
-
-load("scipy.stats")
-
 from symbolic.ops.scipy_distributions import LAWS
 from symbolic.ops.scipy_stats import METHODS
+
+load("scipy.stats")
 
 SHAPES: dict[str, tuple[str, ...]] = {
     "truncnorm": ("negative", "positive"),

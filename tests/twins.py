@@ -47,6 +47,7 @@ JAX_DIFFERS = {
     "np.gradient(edge_order=2,axis=(-1,))",
     "np.piecewise()",
     "np.std(axis=())",
+    *(f"scipy.stats.gumbel_{side}.{name}()" for side in "lr" for name in ("logpdf", "pdf")),
     "scipy.linalg.solve(assume_a='uppertriangular')",
     "scipy.linalg.solve(transposed=True)",
     "scipy.linalg.solve_sylvester()",
