@@ -6,7 +6,6 @@ the operations themselves; this module only looks them up.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeAlias, TypeVar
 
@@ -15,6 +14,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from symbolic.context import assigning, here, source
 from symbolic.errors import SymbolicError, TraceError, Where, _place
+from symbolic.naming import qualified as qualified
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -391,21 +391,6 @@ def refuse(seen: str, remedy: str, kind: type[SymbolicError] = TraceError) -> No
 def unsupported(name: str, instead: str = "") -> TraceError:
     remedy = instead or "write it with functions that are supported, or compute it outside the traced function"
     return TraceError(f"{name} is not supported on layers", where=_place(source()), remedy=remedy)
-
-
-def qualified(func: Callable[..., Any]) -> str:
-    module = home(func).replace("numpy", "np", 1)
-    if not module.startswith("np"):
-        module = ".".join(part for part in module.split(".") if not part.startswith("_"))  # where users find it
-    return f"{module}.{getattr(func, '__name__', func)}"
-
-
-def home(func: Callable[..., Any]) -> str:
-    """The module of a function. A ufunc does not know its own: those that are not SciPy's are NumPy's."""
-    if isinstance(func, np.ufunc):
-        special = sys.modules.get("scipy.special")
-        return "scipy.special" if getattr(special, func.__name__, None) is func else "numpy"
-    return str(getattr(func, "__module__", None) or "numpy")
 
 
 def short(node: AnyLayer, limit: int = 60) -> str:

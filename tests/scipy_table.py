@@ -1,4 +1,4 @@
-"""Which of SciPy's functions are differentiated? The table of `docs/scipy.md`: `python tests/scipy_table.py` writes it."""
+"""Which of SciPy's functions are differentiated? `python tests/scipy_table.py` writes the table of `docs/scipy.md`."""
 
 from __future__ import annotations
 

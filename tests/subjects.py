@@ -12,7 +12,8 @@ from makers import BY_FUNCTION, BY_KIND, EINSUMS, PARAMETERS, SPECIAL, Maker, ei
 from strategies import Call, Draw
 
 from symbolic import Symbolic, symbolic
-from symbolic.layer import FUNCTIONS, UFUNC_METHODS, home, qualified
+from symbolic.layer import FUNCTIONS, UFUNC_METHODS, qualified
+from symbolic.naming import home
 from symbolic.ops.binding import FORMULAS, signature
 from symbolic.ops.operation import Operation
 

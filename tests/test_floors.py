@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "symbolic"
 
 FLOORS: list[list[str]] = [
-    ["errors", "spec", "dims", "structure", "installation"],  # 0: knows no layer
+    ["errors", "spec", "dims", "structure", "installation", "naming"],  # 0: knows no layer
     ["context", "tape", "layer", "leaves", "literal", "printing"],  # 1: the nouns, in the order in which they read
     [  # 2: the vocabulary
         "ops.binding",

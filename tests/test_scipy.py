@@ -13,7 +13,8 @@ import test_laws as laws
 from scipy_makers import by_last, in_single, through
 from subjects import OWNERS, Subject, of_function, owners
 
-from symbolic.layer import FUNCTIONS, home
+from symbolic.layer import FUNCTIONS
+from symbolic.naming import home
 from symbolic.ops.foreign import ROOMS, ByLast, load
 
 for package in ROOMS:

@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symbolic.errors import SymbolicError
-from symbolic.layer import BOUND, ELSEWHERE, FUNCTIONS, Handler, home, qualified, unsupported
+from symbolic.layer import BOUND, ELSEWHERE, FUNCTIONS, Handler, unsupported
 from symbolic.literal import as_layer
+from symbolic.naming import home, public, qualified
 from symbolic.ops.binding import Kernel
 from symbolic.ops.deltas import chain
 from symbolic.ops.families import Elementwise
@@ -102,14 +103,10 @@ def spoken(function: Any) -> str:
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     if owner is not None and not isinstance(owner, type(importlib)):
         kind = owner if isinstance(owner, type) else type(owner)
-        return f"{_public(kind.__module__)}.{getattr(owner, 'name', None) or kind.__name__}.{name}"
+        return f"{public(kind.__module__)}.{getattr(owner, 'name', None) or kind.__name__}.{name}"
     if not name:
-        return f"{_public(type(function).__module__)}.{getattr(function, 'name', None) or type(function).__name__}"
-    return qualified(function) if isinstance(function, np.ufunc) else f"{_public(_module(function))}.{name}"
-
-
-def _public(module: str) -> str:
-    return ".".join(part for part in module.split(".") if not part.startswith("_"))
+        return f"{public(type(function).__module__)}.{getattr(function, 'name', None) or type(function).__name__}"
+    return qualified(function) if isinstance(function, np.ufunc) else f"{public(_module(function))}.{name}"
 
 
 def _elsewhere(function: Any) -> Handler | None:
