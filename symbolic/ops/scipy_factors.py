@@ -72,6 +72,8 @@ def lstsq(
     left, right = as_layer(a), as_layer(b)
     if lapack_driver == "gelsy":
         refuse("scipy.linalg.lstsq with lapack_driver='gelsy'", "leave lapack_driver out", DtypeError)
+    if cond is None:  # NumPy's own limit grows with the size
+        cond = float(np.finfo(np.result_type(left.dtype, right.dtype, np.float32)).eps)
     solution, squares, rank, values = np.linalg.lstsq(left, right, rcond=cond)
     vector = right.ndim == 1 and left.shape[0] > left.shape[1]
     return solution, np.reshape(squares, ()) if vector else squares, rank, values

@@ -24,7 +24,7 @@ from symbolic.spec import AnySpec, Spec, dtype_by_trial, normalize_axis, show
 
 
 def _one_axis(theirs: Callable[..., Any], ours: Callable[..., Any]) -> None:
-    @implements(theirs, operands="signal", samples=({}, {"n": 3}, {"axis": 0}, {"norm": "ortho"}))
+    @implements(theirs, operands="signal", samples=({}, {"n": 3, "axis": 0, "norm": "ortho"}))
     def transform(
         x: Any, n: Any = None, axis: int = -1, norm: Any = None, overwrite_x: bool = False, workers: Any = None
     ) -> Any:
@@ -34,7 +34,7 @@ def _one_axis(theirs: Callable[..., Any], ours: Callable[..., Any]) -> None:
 def _many_axes(theirs: Callable[..., Any], ours: Callable[..., Any], axes: Any) -> None:
     usual = axes
 
-    @implements(theirs, operands="signal", samples=({}, {"axes": (1, 0)}, {"norm": "forward"}))
+    @implements(theirs, operands="signal", samples=({}, {"axes": (1, 0), "norm": "forward"}))
     def transform(
         x: Any, s: Any = None, axes: Any = usual, norm: Any = None, overwrite_x: bool = False, workers: Any = None
     ) -> Any:

@@ -108,7 +108,7 @@ class FrozenVector:
         self.dist, self.args, self.kwds = dist, args, kwargs
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") or name in ("dist", "args", "kwds"):  # asked before there is anything, by a copy
             raise AttributeError(name)
         formula, kind = LAWS[type(self.dist)]
         if name.removeprefix("log") != kind:

@@ -180,7 +180,7 @@ class Frozen:
         self.dist, self.args, self.kwds = dist, args, kwargs
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") or name in ("dist", "args", "kwds"):  # asked before there is anything, by a copy
             raise AttributeError(name)
         if name not in METHODS or not hasattr(self.dist, name):
             _refuse(self.dist, name)
