@@ -12,5 +12,9 @@ Handler = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 
 CALLS: dict[Any, Handler] = {}
 """By the function that is called: what it gives where an argument is traced."""
+BOUND: dict[tuple[type, str], Handler] = {}
+"""What a method does, by a class of its object and its name; the object is the first argument."""
+ELSEWHERE: list[Callable[[Any], Handler | None]] = []
+"""Who is asked for a function that has no handler yet: its library's formulas load late."""
 MAKING: dict[Any, Callable[..., Any]] = {}
 """By the function that is called: what stands in its place, whatever its arguments are: array makers, `isinstance`."""

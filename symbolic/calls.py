@@ -21,6 +21,7 @@ from symbolic.context import here
 from symbolic.errors import TraceError
 from symbolic.layer import FUNCTIONS, Layer, Lent, qualified, unsupported
 from symbolic.namespaces import over_names
+from symbolic.ops.foreign import handler, is_scipy, refusal
 from symbolic.ops.looking import LOOKING, asked_of_keys
 from symbolic.ops.making import Made, _Alone, is_traced, made, type_of, writable
 from symbolic.rewriting import hooks, rewritten
@@ -39,6 +40,8 @@ def called(function: Any) -> Any:
     """What to call in the place of `function`, within a trace; outside of one it stays what it is."""
     if here.trace is None:
         return function
+    if is_scipy(function):
+        return functools.partial(_of_scipy, function)
     try:
         found = _FOUND.get(type(function), _other)(function)
     except TypeError:  # it has no hash
@@ -70,19 +73,33 @@ def _of_numpy(function: Any, *args: Any, **kwargs: Any) -> Any:
     return _on_constants(function, args, kwargs)
 
 
+def _of_scipy(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call of SciPy's: by our formula where a traced value is among the arguments, else as it stands."""
+    args = tuple([tuple(one) if isinstance(one, Shape) else one for one in args])
+    given = (*args, *kwargs.values())
+    if not any(map(is_traced, given)):
+        return function(*args, **kwargs)
+    if all(map(_is_known, given)):
+        return _on_constants(function, args, kwargs)
+    found = handler(function)
+    if found is None:
+        raise refusal(function)
+    return found(args, kwargs)
+
+
 def _dispatched_by_numpy(function: Any, args: Any, kwargs: Any, given: tuple[Any, ...]) -> Any:
     listed = any(isinstance(one, (list, tuple)) and is_traced(one) for one in given)
     if not listed or any(isinstance(one, Layer) for one in given):
         return function(*args, **kwargs)  # a layer among its arguments is asked
-    handler = FUNCTIONS.get(function)
-    if handler is None:
+    meaning = FUNCTIONS.get(function)
+    if meaning is None:
         raise unsupported(qualified(function))
-    return handler(args, kwargs)
+    return meaning(args, kwargs)
 
 
-def _asked(function: Any, handler: Handler, *args: Any, **kwargs: Any) -> Any:
+def _asked(function: Any, meaning: Handler, *args: Any, **kwargs: Any) -> Any:
     if any(map(is_traced, (*args, *kwargs.values()))):
-        return handler(args, kwargs)
+        return meaning(args, kwargs)
     return function(*args, **kwargs)
 
 

@@ -209,10 +209,20 @@ def _contents(value: Any, names: frozenset[str] | None) -> Iterator[Any]:
         yield value()
     else:
         for name, one in attributes(value, None if is_foreign(value) else names):
-            yield name
-            yield one
+            if not _is_machinery(value, one):
+                yield name
+                yield one
         if not is_foreign(value):
             yield type(value)
+
+
+def _is_machinery(owner: Any, value: Any) -> bool:
+    """A generator, or a generated method, that SciPy's distributions carry along: no density reads it.
+
+    What is drawn from the generator is noticed where it comes out: the body gives other numbers when it is run twice.
+    """
+    carried = (np.random.RandomState, np.random.Generator, types.MethodType, np.vectorize)
+    return type(owner).__module__.startswith("scipy.stats.") and isinstance(value, carried)
 
 
 def attributes(value: Any, names: frozenset[str] | None) -> Iterator[tuple[str, Any]]:

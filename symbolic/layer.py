@@ -13,8 +13,10 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from symbolic.asking import answer, phrase
+from symbolic.callees import ELSEWHERE
 from symbolic.context import assigning, here, source
 from symbolic.errors import SymbolicError, TraceError, Where, _place
+from symbolic.naming import qualified as qualified
 from symbolic.runtime import _Installed
 
 if TYPE_CHECKING:
@@ -160,15 +162,16 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         out = kwargs.pop("out", None)
         handler = FUNCTIONS.get(ufunc) if method == "__call__" else UFUNC_METHODS.get((ufunc, method))
+        if handler is None and method == "__call__":
+            handler = ELSEWHERE[0](ufunc)
         if handler is None:
-            name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
-            raise unsupported(name)
+            raise unsupported(qualified(ufunc) + ("" if method == "__call__" else f".{method}"))
         if out is None or all(one is None for one in out):
             return handler(inputs, kwargs)
         (target,) = out if len(out) == 1 else (None,)
         if not isinstance(target, Layer):
             refuse(
-                f"np.{ufunc.__name__} would write a traced value into an array (out=, or an in-place operator)",
+                f"{qualified(ufunc)} would write a traced value into an array (out=, or an in-place operator)",
                 "assign the result to a name instead: y = y + x",
             )
         return _write(target, handler(inputs, kwargs))
@@ -378,11 +381,6 @@ def refuse(seen: str, remedy: str, kind: type[SymbolicError] = TraceError) -> No
 def unsupported(name: str, instead: str = "") -> TraceError:
     remedy = instead or "write it with functions that are supported, or compute it outside the traced function"
     return TraceError(f"{name} is not supported on layers", where=_place(source()), remedy=remedy)
-
-
-def qualified(func: Callable[..., Any]) -> str:
-    module = (getattr(func, "__module__", None) or "numpy").replace("numpy", "np", 1)
-    return f"{module}.{getattr(func, '__name__', func)}"
 
 
 def short(node: AnyLayer, limit: int = 60) -> str:

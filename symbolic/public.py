@@ -49,6 +49,7 @@ from symbolic.nn.layers import Linear as Linear
 from symbolic.nn.layers import Module as Module
 from symbolic.nn.layers import ReLU as ReLU
 from symbolic.ops import decompositions as _decompositions  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import foreign as _foreign  # noqa: F401 - it loads SciPy's formulas when they are needed
 from symbolic.ops import fourier as _fourier  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import linalg as _linalg  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import methods as _methods  # noqa: F401 - it binds NumPy functions

@@ -269,6 +269,7 @@ def _observations(draw: Draw, domain: Any) -> Call:
 
 BY_KIND: dict[str, Maker] = {
     "invertible": _invertible,
+    "definite": _definite,
     "full_rank": _full_rank,
     "hermitian": _hermitian,
     "tensor_equations": _tensor_equations,

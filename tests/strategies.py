@@ -117,6 +117,12 @@ DOMAINS: dict[str, Callable[[Draw, Shape], Any]] = {
     "nonzero": lambda draw, shape: draw.uniform(0.3, 2.0, shape) * draw.sign(shape),
     "unit": lambda draw, shape: draw.uniform(-0.9, 0.9, shape),
     "above_one": lambda draw, shape: draw.uniform(1.2, 3.0, shape),
+    "above_three": lambda draw, shape: draw.uniform(3.2, 6.0, shape),
+    "negative": lambda draw, shape: draw.uniform(-3.0, -0.3, shape),
+    "share": lambda draw, shape: draw.uniform(0.05, 0.95, shape),
+    "inner_share": lambda draw, shape: draw.uniform(0.2, 0.8, shape),
+    "small": lambda draw, shape: draw.uniform(-0.6, 0.6, shape),
+    "order": lambda draw, shape: draw.rng.integers(1, 4, shape),
     "away_from_integers": lambda draw, shape: (
         draw.rng.integers(-3, 3, shape) + 0.5 + draw.sign(shape) * draw.uniform(0.1, 0.4, shape)
     ),

@@ -14,7 +14,17 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "symbolic"
 
 FLOORS: list[list[str]] = [
-    ["errors", "spec", "dims", "structure", "sizes", "rewriting", "namespaces", "installation"],  # 0: knows no layer
+    [
+        "errors",
+        "spec",
+        "dims",
+        "structure",
+        "sizes",
+        "rewriting",
+        "namespaces",
+        "installation",
+        "naming",
+    ],  # 0: knows no layer
     [
         "asking",
         "context",
@@ -37,8 +47,23 @@ FLOORS: list[list[str]] = [
         "ops.sliding",
         "ops.matrices",
         "ops.python",
+        "ops.foreign",
         "ops.*",
         "ops.looking",
+        "ops.scipy_sums",
+        "ops.scipy_error",
+        "ops.scipy_gamma",
+        "ops.scipy_bessel",
+        "ops.scipy_entropy",
+        "ops.scipy_series",
+        "ops.scipy_linalg",
+        "ops.scipy_factors",
+        "ops.scipy_matrices",
+        "ops.scipy_fft",
+        "ops.scipy_signal",
+        "ops.scipy_distributions",
+        "ops.scipy_stats",
+        "ops.scipy_multivariate",
         "ops",
     ],
     [

@@ -39,10 +39,11 @@ OPTIONS: Any = {
     "suppress_health_check": list(HealthCheck),
     "phases": [Phase.generate, Phase.shrink],
 }
-each = pytest.mark.parametrize("subject", SUBJECTS, ids=str)
 
 
-def drawn(law: Callable[[Subject, st.DataObject], bool], examples: int = EXAMPLES) -> Callable[[Subject], None]:
+def drawn(
+    law: Callable[[Subject, st.DataObject], bool], examples: int = EXAMPLES, subjects: list[Subject] = SUBJECTS
+) -> Callable[[Subject], None]:
     """A law as a test: a subject for which no example meant anything fails, so that nothing is skipped in silence."""
 
     def test(subject: Subject) -> None:
@@ -51,7 +52,8 @@ def drawn(law: Callable[[Subject, st.DataObject], bool], examples: int = EXAMPLE
                 return
         raise AssertionError(f"no example of {subject} was valid: give it a maker in strategies.py")
 
-    return each(test)  # type: ignore[no-any-return]  # pytest marks give back what they mark
+    marked = pytest.mark.parametrize("subject", subjects, ids=str)(test)
+    return marked  # type: ignore[no-any-return]  # pytest marks give back what they mark
 
 
 def _tried(law: Callable[[Subject, st.DataObject], bool], subject: Subject, examples: int) -> bool:

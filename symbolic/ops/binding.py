@@ -80,13 +80,9 @@ def _keep(function: Any, name: str, value: Any, parameter: Any, wanted: Any, giv
     usual = name in _UFUNC_DEFAULTS and value is _UFUNC_DEFAULTS[name]
     if not usual and not is_default(value, parameter):
         raise unsupported(
-            f"the argument {name}= of {_name(function)}",
+            f"the argument {name}= of {qualified(function)}",
             f"leave {name}= out, or write its effect with np.where and the other functions",
         )
-
-
-def _name(function: Callable[..., Any]) -> str:
-    return f"np.{function.__name__}" if isinstance(function, np.ufunc) else qualified(function)
 
 
 class Binder:

@@ -20,7 +20,7 @@ from symbolic.ops.families import Movement
 from symbolic.ops.operation import Operation, static
 from symbolic.spec import AnySpec, Dim, Shape, Spec, normalize_axis, show
 
-_OTHER_WAY: dict[Any, Any] = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+OTHER_WAY: dict[Any, Any] = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 """With which norm is the transform back the adjoint?"""
 
 
@@ -33,7 +33,7 @@ class _Transform(Operation):
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         spec, function = plain(specs[0]), self.functions[0]
-        _known_norm(function, self.norm)
+        known_norm(function, self.norm)
         dtype = None if spec.dtype is None else _dtype(function, spec.dtype)
         if spec.shape is None:
             return Spec(None, dtype)
@@ -55,18 +55,18 @@ class _Transform(Operation):
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         size = operand.shape[self.axis]
-        return (_resized(self.back(delta, self.points(size)), self.axis, size),)
+        return (resized(self.back(delta, self.points(size)), self.axis, size),)
 
     def back(self, delta: Any, points: Any) -> Any:
         """The adjoint, before the signal was cut or filled."""
         raise NotImplementedError  # abstract
 
     def adjoint(self, function: Callable[..., Any], delta: Any, points: Any = None) -> Any:
-        return function(delta, points, self.axis, _OTHER_WAY[self.norm])
+        return function(delta, points, self.axis, OTHER_WAY[self.norm])
 
 
-def _known_norm(function: Callable[..., Any], norm: Any) -> None:
-    if isinstance(norm, Layer) or norm not in _OTHER_WAY:
+def known_norm(function: Callable[..., Any], norm: Any) -> None:
+    if isinstance(norm, Layer) or norm not in OTHER_WAY:
         refuse(f"{qualified(function)} with norm={norm!r}", "use 'backward', 'ortho' or 'forward'", ShapeError)
 
 
@@ -80,7 +80,7 @@ def _dtype(function: Callable[..., Any], dtype: np.dtype[Any]) -> np.dtype[Any]:
     return found
 
 
-def _resized(value: Any, axis: int, size: int) -> Any:
+def resized(value: Any, axis: int, size: int) -> Any:
     """Cut, or filled with zeros, to `size` entries along an axis."""
     held = value.shape[axis]
     if held == size:
@@ -155,14 +155,14 @@ def _twice(half: Any, points: int, axis: int) -> Any:
 
 @implements(np.fft.hfft, samples=({}, {"n": 3}, {"axis": 0}))
 def hfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None) -> Any:
-    _known_norm(np.fft.hfft, norm)
-    return np.fft.irfft(np.conjugate(as_layer(a)), n, axis, _OTHER_WAY[norm])
+    known_norm(np.fft.hfft, norm)
+    return np.fft.irfft(np.conjugate(as_layer(a)), n, axis, OTHER_WAY[norm])
 
 
 @implements(np.fft.ihfft, samples=({}, {"n": 3}, {"axis": 0}))
 def ihfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None) -> Any:
-    _known_norm(np.fft.ihfft, norm)
-    return np.conjugate(np.fft.rfft(as_layer(a), n, axis, _OTHER_WAY[norm]))
+    known_norm(np.fft.ihfft, norm)
+    return np.conjugate(np.fft.rfft(as_layer(a), n, axis, OTHER_WAY[norm]))
 
 
 # --------------------------------------------------------------------------- several axes

@@ -60,7 +60,7 @@ class Solve(Operation, numpy=np.linalg.solve):
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         a, b = matrices(np.linalg.solve, specs[0], square=True), plain(specs[1])
-        return Spec(_solved(a.shape, b.shape), dtypes(np.linalg.solve, a, b)[0])
+        return Spec(solved(a.shape, b.shape), dtypes(np.linalg.solve, a, b)[0])
 
     def gradient(self, delta: Any, out: Any, a: Any, b: Any) -> Any:
         vector = b.ndim == 1
@@ -69,7 +69,7 @@ class Solve(Operation, numpy=np.linalg.solve):
         return -np.matmul(right, adjoint(solutions)), np.squeeze(right, axis=-1) if vector else right
 
 
-def _solved(a: Shape | None, b: Shape | None) -> Shape | None:
+def solved(a: Shape | None, b: Shape | None) -> Shape | None:
     if a is None or b is None:
         return None
     k = -1 if len(b) == 1 else -2

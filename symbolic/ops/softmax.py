@@ -40,25 +40,41 @@ def peak(values: Any, axis: Any) -> Any:
 
 
 def _shift(x: Any, axis: Any) -> Any:
+    x = np.real(x) if is_complex(x) else x  # a phase does not overflow
     return Peak(x, axis=axis) if isinstance(x, Layer) else peak(np.asarray(x), axis)
 
 
-def logsumexp(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """log Σ e^a along `axis` (an int, a tuple, or all), of an array or a layer; the dtype stays.
+def logsumexp(a: Any, axis: Any = None, keepdims: bool = False, b: Any = None) -> Any:
+    """log Σ b · e^a along `axis` (an int, a tuple, or all), of an array or a layer; the dtype stays. Without `b`, 1.
 
-    Nothing overflows, and of all -inf it is -inf, with gradient 0.
+    Nothing overflows, and of all -inf it is -inf, with gradient 0. Of a negative sum it is NaN.
 
     >>> import numpy as np
     >>> from symbolic.ops.softmax import logsumexp
     >>> round(float(logsumexp(np.array([1000.0, 1000.0]))), 6)
     1000.693147
     """
-    a = np.multiply(a, 1.0)  # integers count as floats
-    shift = _shift(a, axis)
-    total = np.sum(np.exp(a - shift), axis=axis, keepdims=keepdims)
+    total, level = _total(a, axis, keepdims, b)
     none = np.equal(total, 0)
-    level = ReshapeLike(shift, total) if isinstance(total, Layer) else np.reshape(shift, np.shape(total))
     return np.where(none, -np.inf, np.log(np.where(none, 1, total))) + level
+
+
+def signed_logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -> tuple[Any, Any]:
+    """log |Σ b · e^a|, and the sum's sign (a number of modulus 1, or 0)."""
+    total, level = _total(a, axis, keepdims, b)
+    none = np.equal(total, 0)
+    return np.where(none, -np.inf, np.log(np.abs(np.where(none, 1, total)))) + level, np.sign(total)
+
+
+def _total(a: Any, axis: Any, keepdims: bool, b: Any) -> tuple[Any, Any]:
+    """Σ b · e^(a - shift), and the shift; terms of weight 0 do not count, however large."""
+    a = np.multiply(a, 1.0)  # integers count as floats
+    if b is not None:
+        a, b = np.where(np.equal(b, 0), -np.inf, a), np.multiply(b, np.ones_like(a))
+    shift = _shift(a, axis)
+    powers = np.exp(a - shift)
+    total = np.sum(powers if b is None else b * powers, axis=axis, keepdims=keepdims)
+    return total, ReshapeLike(shift, total) if isinstance(total, Layer) else np.reshape(shift, np.shape(total))
 
 
 def softmax(x: Any, axis: Any = -1) -> Any:
