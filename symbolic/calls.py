@@ -28,8 +28,10 @@ from symbolic.vectorized import FUNCTION, Vectorized
 _AS_THEY_ARE = {"numpy", "scipy", "symbolic", "jax", "torch", "sklearn", "pandas", "matplotlib"}
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _HANDED = {map, filter, sorted, min, max, functools.reduce, itertools.accumulate, itertools.starmap, functools.partial}
+_HANDED |= {filter, itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.groupby}
 _HANDED |= {np.apply_along_axis, np.apply_over_axes, np.piecewise}
 """Functions that call a function which they are given."""
+_CODE = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type, functools.partial)
 _Dispatcher, _Cached = type(np.sum), type(functools.cache(len))
 _OF_SEQUENCES: set[Any] = {np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack, np.block}
 _OF_SEQUENCES |= {np.select, np.choose, np.lexsort, np.piecewise, np.linalg.multi_dot, np.histogramdd}
@@ -121,9 +123,7 @@ def _uncached(function: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _code_of(value: Any) -> Any:
-    return (
-        called(value) if isinstance(value, (types.FunctionType, types.MethodType, type, functools.partial)) else value
-    )
+    return called(value) if isinstance(value, _CODE) else value
 
 
 def _function(function: types.FunctionType) -> Any:

@@ -8,7 +8,7 @@ left, the body is traced anew and the trace is kept beside the others.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
@@ -74,17 +74,19 @@ class Paths:
         """`use` of the specialization on whose path the call stays. It changes nothing before the decisions hold."""
         seen: list[Specialization] = []
         left: list[tuple[Tracing, PathLeft]] = []
-        for on in self._kept(request):
-            seen.append(on)
-            if all(_leads_on(tracing, gone, on.tracing) for tracing, gone in left):
-                try:
-                    result = use(on)
-                except PathLeft as gone:
-                    left.append((on.tracing, gone))
-                    continue
-                self._used(request, on)
-                return result
-        on = self._fresh(request, seen)
+        kept: Iterable[Specialization] = self._kept(request)
+        while kept:
+            for on in kept:
+                seen.append(on)
+                if all(_leads_on(tracing, gone, on.tracing) for tracing, gone in left):
+                    try:
+                        result = use(on)
+                    except PathLeft as gone:
+                        left.append((on.tracing, gone))
+                        continue
+                    self._used(request, on)
+                    return result
+            on, kept = self._fresh(request, seen)
         try:
             return use(on)
         except PathLeft:  # it was made from these very values: a last bit differs, and the body's own answers count
@@ -128,19 +130,19 @@ class Paths:
             self.table[key] = [on, *others[: _TRACES - 1]]
 
     # ------------------------------------------------------------------ a new one
-    def _fresh(self, request: Request, seen: Sequence[Specialization]) -> Specialization:
-        """A new trace; one that another thread has made in the meantime serves as well."""
+    def _fresh(self, request: Request, seen: Sequence[Specialization]) -> tuple[Any, Sequence[Specialization]]:
+        """A new trace; or those that other threads have made in the meantime, which may serve as well."""
         with self.lock:
-            for on in self.table.get(request.key, ()):
-                if on not in seen and not on.tracing.decisions and on.tracing.fresh():
-                    return on
+            others = [on for on in self.table.get(request.key, ()) if on not in seen and on.tracing.fresh()]
+            if others:
+                return None, others
             tracing, facts = request.trace(not self.moving)
             tracing.layout = request.layout
             tracing.moving = tracing.moving or self.moving
             self._note(tracing)
             on = checked(tracing, facts)
             self._keep(request.key, on)
-            return on
+            return on, ()
 
     def _note(self, tracing: Tracing) -> None:
         if tracing.moving:

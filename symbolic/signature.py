@@ -9,13 +9,15 @@ from typing import Annotated, Any
 from symbolic.context import source
 from symbolic.errors import DtypeError, _place
 from symbolic.hints import Hint, Symbolic, is_symbolic, read, signature_hints
+from symbolic.ops.binding import signature
 
 
 class Signature:
     """The parameters of a symbolic function: which are inputs, what is declared of each, what is returned."""
 
     def __init__(self, function: Callable[..., Any], hints: Mapping[str, Any], title: str) -> None:
-        self.signature = inspect.signature(function.__func__ if isinstance(function, classmethod) else function)
+        # not from the table, which would keep the function
+        self.signature = signature.__wrapped__(function.__func__ if isinstance(function, classmethod) else function)
         code = getattr(inspect.unwrap(getattr(function, "func", function)), "__code__", None)
         self.file: str = getattr(code, "co_filename", "")
         self.line: int = getattr(code, "co_firstlineno", 0)
