@@ -157,7 +157,7 @@ def _class(kind: type) -> Any:
         return found
     inner = called(start)
     after = getattr(kind, "__post_init__", None)  # which the `__init__` of a dataclass calls
-    if after is not None and called(after) is not after and getattr(kind, "__dictoffset__", 0):
+    if after is not None and called(after) is not after and kind.__dictoffset__:
         return functools.partial(_made, kind, functools.partial(_made_of_data, inner, called(after)))
     return None if inner is start else functools.partial(_made, kind, inner)
 

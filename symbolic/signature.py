@@ -77,7 +77,7 @@ def signature_of(
             remedy="import the name where the function is defined (not only for the type checker)",
         ) from error
     parameters = list(
-        inspect.signature(function.__func__ if isinstance(function, classmethod) else function).parameters
+        signature.__wrapped__(function.__func__ if isinstance(function, classmethod) else function).parameters
     )
     hints.update({name: _marked(hint) for name, hint in zip(parameters, given, strict=False)})
     hints.update({("return" if name == "returns" else name): _marked(hint) for name, hint in named.items()})

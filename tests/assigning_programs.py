@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ CUBES = [(np.linspace(-1.0, 2.0, 24).reshape(2, 3, 4),), (np.linspace(2.0, -3.0,
 W = np.array([[1.0, 2.0, -1.0], [0.5, -2.0, 3.0], [4.0, 0.25, 1.0]])
 
 
-def program(inputs: list[tuple[Any, ...]]) -> Any:
+def program(inputs: list[tuple[Any, ...]]) -> Callable[[Any], Any]:
     def decorate(function: Any) -> Any:
         PROGRAMS.append(Program(function, inputs, {}))
         return function

@@ -6,7 +6,10 @@ import collections
 import contextlib
 import functools
 import heapq
+import itertools
+import math
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,7 +24,7 @@ MATRICES = [
 ]
 
 
-def program(inputs: list[tuple[Any, ...]]) -> Any:
+def program(inputs: list[tuple[Any, ...]]) -> Callable[[Any], Any]:
     def decorate(function: Any) -> Any:
         PROGRAMS.append(Program(function, inputs, EXACT.get(function.__name__, {})))
         return function
@@ -356,7 +359,7 @@ def loop_copy(x: Any) -> Any:
 @program(VECTORS)
 def made_arg_alias(x: Any) -> Any:
 
-    def f(a, b):
+    def f(a: Any, b: Any) -> Any:
         a[0] = b
         return a
 
@@ -567,7 +570,7 @@ def sort_inplace(x: Any) -> Any:
 
 @program(VECTORS)
 def heap(x: Any) -> Any:
-    h = []
+    h: list[Any] = []
     for v in x:
         heapq.heappush(h, (v, 1))
     return heapq.heappop(h)[0] * 2 + heapq.nlargest(1, list(x))[0]

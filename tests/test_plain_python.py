@@ -65,7 +65,7 @@ def orders(count: int) -> list[int]:
 @NAMED
 def test_value_and_gradient_are_those_of_plain_python(program: Program) -> None:
     function, inputs = program.function, program.inputs
-    derivative = s.value_and_grad(function, tuple(range(len(inputs[0]))))
+    derivative: Any = s.value_and_grad(function, tuple(range(len(inputs[0]))))
     compared = 0
     for k in orders(len(inputs)):
         args = copied(inputs[k])
@@ -98,7 +98,7 @@ def test_each_path_is_traced_once(program: Program, monkeypatch: pytest.MonkeyPa
             made.append(self)
 
     monkeypatch.setattr("symbolic.trace.Tracing", Counted)
-    derivative = s.value_and_grad(program.function, tuple(range(len(program.inputs[0]))))
+    derivative: Any = s.value_and_grad(program.function, tuple(range(len(program.inputs[0]))))
     for args in program.inputs:
         derivative(*copied(args))
     assert len(made) == 2 * derivative.traces(), "a body is run twice for each of its traces"
