@@ -653,7 +653,7 @@ def runge_kutta(w: Any, y: Any) -> Any:
 def power_iteration(x: Any) -> Any:
     a = x @ x.T
     v = np.ones(3)
-    old = 0.0
+    old: Any = 0.0
     for _ in range(50):
         w = a @ v
         size = np.linalg.norm(w)

@@ -10,13 +10,19 @@ import corner_programs
 import numpy as np
 import plain_programs
 import pytest
+import viewing_programs
 from plain_programs import Program
 
 import symbolic as s
 from symbolic import symbolic
 from symbolic.trace import Tracing
 
-PROGRAMS = [*plain_programs.PROGRAMS, *assigning_programs.PROGRAMS, *corner_programs.PROGRAMS]
+PROGRAMS = [
+    *plain_programs.PROGRAMS,
+    *assigning_programs.PROGRAMS,
+    *corner_programs.PROGRAMS,
+    *viewing_programs.PROGRAMS,
+]
 NAMED = pytest.mark.parametrize("program", PROGRAMS, ids=[one.function.__name__ for one in PROGRAMS])
 
 
