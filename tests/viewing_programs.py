@@ -495,7 +495,7 @@ def grow_arrays(x: Any) -> Any:
 
 @program(MATRICES)
 def sum_from_int(x: Any) -> Any:
-    s = 0
+    s: Any = 0
     for r in x:
         s += r
     s[0] = 9.0 * x[0, 0]
