@@ -31,8 +31,10 @@ from symbolic.vectorized import FUNCTION, Vectorized
 _AS_THEY_ARE = {"numpy", "scipy", "symbolic", "jax", "torch", "sklearn", "pandas", "matplotlib"}
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _HANDED = {map, filter, sorted, min, max, functools.reduce, itertools.accumulate, itertools.starmap, functools.partial}
+_HANDED |= {filter, itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.groupby}
 _HANDED |= {np.apply_along_axis, np.apply_over_axes, np.piecewise}
 """Functions that call a function which they are given."""
+_CODE = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type, functools.partial)
 _Cached = type(functools.cache(len))
 
 
@@ -148,9 +150,7 @@ def _uncached(function: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _code_of(value: Any) -> Any:
-    return (
-        called(value) if isinstance(value, (types.FunctionType, types.MethodType, type, functools.partial)) else value
-    )
+    return called(value) if isinstance(value, _CODE) else value
 
 
 def _function(function: types.FunctionType) -> Any:
@@ -187,7 +187,7 @@ def _class(kind: type) -> Any:
         return found
     inner = called(start)
     after = getattr(kind, "__post_init__", None)  # which the `__init__` of a dataclass calls
-    if after is not None and called(after) is not after and getattr(kind, "__dictoffset__", 0):
+    if after is not None and called(after) is not after and kind.__dictoffset__:
         return functools.partial(_made, kind, functools.partial(_made_of_data, inner, called(after)))
     return None if inner is start else functools.partial(_made, kind, inner)
 

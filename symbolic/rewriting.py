@@ -290,7 +290,7 @@ class _Rewriter(ast.NodeTransformer):
         return [*placed, node]
 
 
-def _asked(function: ast.expr) -> ast.expr:
+def _asked(function: ast.expr) -> Any:
     return _hook(_CALLED, function)
 
 

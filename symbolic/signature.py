@@ -9,13 +9,15 @@ from typing import Annotated, Any
 from symbolic.context import source
 from symbolic.errors import DtypeError, _place
 from symbolic.hints import Hint, Symbolic, is_symbolic, read, signature_hints
+from symbolic.ops.binding import signature
 
 
 class Signature:
     """The parameters of a symbolic function: which are inputs, what is declared of each, what is returned."""
 
     def __init__(self, function: Callable[..., Any], hints: Mapping[str, Any], title: str) -> None:
-        self.signature = inspect.signature(function.__func__ if isinstance(function, classmethod) else function)
+        # not from the table, which would keep the function
+        self.signature = signature.__wrapped__(function.__func__ if isinstance(function, classmethod) else function)
         code = getattr(inspect.unwrap(getattr(function, "func", function)), "__code__", None)
         self.file: str = getattr(code, "co_filename", "")
         self.line: int = getattr(code, "co_firstlineno", 0)
@@ -75,7 +77,7 @@ def signature_of(
             remedy="import the name where the function is defined (not only for the type checker)",
         ) from error
     parameters = list(
-        inspect.signature(function.__func__ if isinstance(function, classmethod) else function).parameters
+        signature.__wrapped__(function.__func__ if isinstance(function, classmethod) else function).parameters
     )
     hints.update({name: _marked(hint) for name, hint in zip(parameters, given, strict=False)})
     hints.update({("return" if name == "returns" else name): _marked(hint) for name, hint in named.items()})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ CUBES = [(np.linspace(-1.0, 2.0, 24).reshape(2, 3, 4),), (np.linspace(2.0, -3.0,
 W = np.array([[1.0, 2.0, -1.0], [0.5, -2.0, 3.0], [4.0, 0.25, 1.0]])
 
 
-def program(inputs: list[tuple[Any, ...]]) -> Any:
+def program(inputs: list[tuple[Any, ...]]) -> Callable[[Any], Any]:
     def decorate(function: Any) -> Any:
         PROGRAMS.append(Program(function, inputs, {}))
         return function
@@ -652,7 +653,7 @@ def runge_kutta(w: Any, y: Any) -> Any:
 def power_iteration(x: Any) -> Any:
     a = x @ x.T
     v = np.ones(3)
-    old = 0.0
+    old: Any = 0.0
     for _ in range(50):
         w = a @ v
         size = np.linalg.norm(w)

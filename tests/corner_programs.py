@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import heapq
+import itertools
+import math
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +24,7 @@ MATRICES = [
 ]
 
 
-def program(inputs: list[tuple[Any, ...]]) -> Any:
+def program(inputs: list[tuple[Any, ...]]) -> Callable[[Any], Any]:
     def decorate(function: Any) -> Any:
         PROGRAMS.append(Program(function, inputs, EXACT.get(function.__name__, {})))
         return function
@@ -355,7 +359,7 @@ def loop_copy(x: Any) -> Any:
 @program(VECTORS)
 def made_arg_alias(x: Any) -> Any:
 
-    def f(a, b):
+    def f(a: Any, b: Any) -> Any:
         a[0] = b
         return a
 
@@ -566,7 +570,7 @@ def sort_inplace(x: Any) -> Any:
 
 @program(VECTORS)
 def heap(x: Any) -> Any:
-    h = []
+    h: list[Any] = []
     for v in x:
         heapq.heappush(h, (v, 1))
     return heapq.heappop(h)[0] * 2 + heapq.nlargest(1, list(x))[0]
@@ -747,4 +751,38 @@ def diagonal_of_a_traced_matrix(x: Any) -> Any:
     y = np.outer(x, x)
     np.fill_diagonal(y, x)
     np.fill_diagonal(y[1:, 1:], 3.0)
+    return np.sum(y * x)
+
+
+@program(VECTORS)
+def functions_of_math_that_are_handed_on(x: Any) -> Any:
+    total = sum(map(math.exp, x)) + sum(itertools.starmap(math.pow, [(abs(x[0]), 2.0)]))
+    total += functools.reduce(math.hypot, x) + max(x, key=math.sin) * sorted(x, key=math.fabs)[1]
+    groups = [sum(part) for _, part in itertools.groupby(x, key=math.floor)]
+    return total + sum(filter(None, x)) + groups[0] * len(groups)
+
+
+@program(VECTORS)
+def ranks_and_counts(x: Any) -> Any:
+    ranks, counts = np.zeros(3, dtype=int), [0] * 3
+    ranks[np.argsort(x)] = np.arange(3)
+    for v in x:
+        counts[int(v > 0) + int(v > 1)] += 1
+    best, place = -np.inf, -1
+    for k, v in enumerate(x):
+        if v > best:
+            best, place = v, k
+    return np.sum(x * ranks) + x @ counts + best * place
+
+
+@program(VECTORS)
+def decisions_on_made_arrays(x: Any) -> Any:
+    y = np.zeros(3)
+    y[0] = x[0]
+    if y[0] > 0:
+        y[1] = x[1]
+    if y[1] != 0:
+        y[2] = y[1] * 2
+    if y.any():
+        y *= 2
     return np.sum(y * x)

@@ -403,7 +403,7 @@ def closure_over_a_traced_value(x: Any) -> Any:
 @program(NUMBERS)
 def lambdas_on_one_line(x: Any) -> Any:
     f, g = lambda v: v * v if v > 1 else v, lambda v: v + 2.0 if v < 0 else 3.0 * v
-    return f(g(x)) + g(f(x))
+    return f(g(x)) + g(f(x))  # type: ignore[no-untyped-call]  # lambdas of two in one line
 
 
 @program(NUMBERS)
@@ -510,7 +510,7 @@ def _(value: list) -> Any:  # type: ignore[type-arg]  # as people write it
 
 
 @_describe.register
-def _(value: np.ndarray) -> Any:  # type: ignore[type-arg]  # as people write it
+def _(value: np.ndarray) -> Any:
     return np.sum(value) * 3.0 if value[0] > 0 else np.sum(value)
 
 
@@ -579,7 +579,7 @@ def dictionary_of_sums(x: Any) -> Any:
 @program(VECTORS)
 def stack_and_queue(x: Any) -> Any:
     queue = collections.deque(x, maxlen=3)
-    stack = []
+    stack: list[Any] = []
     while queue:
         v = queue.popleft()
         if stack and stack[-1] > v:

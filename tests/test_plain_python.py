@@ -10,13 +10,19 @@ import corner_programs
 import numpy as np
 import plain_programs
 import pytest
+import viewing_programs
 from plain_programs import Program
 
 import symbolic as s
 from symbolic import symbolic
 from symbolic.trace import Tracing
 
-PROGRAMS = [*plain_programs.PROGRAMS, *assigning_programs.PROGRAMS, *corner_programs.PROGRAMS]
+PROGRAMS = [
+    *plain_programs.PROGRAMS,
+    *assigning_programs.PROGRAMS,
+    *corner_programs.PROGRAMS,
+    *viewing_programs.PROGRAMS,
+]
 NAMED = pytest.mark.parametrize("program", PROGRAMS, ids=[one.function.__name__ for one in PROGRAMS])
 
 
@@ -65,7 +71,7 @@ def orders(count: int) -> list[int]:
 @NAMED
 def test_value_and_gradient_are_those_of_plain_python(program: Program) -> None:
     function, inputs = program.function, program.inputs
-    derivative = s.value_and_grad(function, tuple(range(len(inputs[0]))))
+    derivative: Any = s.value_and_grad(function, tuple(range(len(inputs[0]))))
     compared = 0
     for k in orders(len(inputs)):
         args = copied(inputs[k])
@@ -98,7 +104,7 @@ def test_each_path_is_traced_once(program: Program, monkeypatch: pytest.MonkeyPa
             made.append(self)
 
     monkeypatch.setattr("symbolic.trace.Tracing", Counted)
-    derivative = s.value_and_grad(program.function, tuple(range(len(program.inputs[0]))))
+    derivative: Any = s.value_and_grad(program.function, tuple(range(len(program.inputs[0]))))
     for args in program.inputs:
         derivative(*copied(args))
     assert len(made) == 2 * derivative.traces(), "a body is run twice for each of its traces"

@@ -323,6 +323,7 @@ def test_threads_get_what_one_gets() -> None:
     for one in threads:
         one.join()
     assert wrong == []
+    assert derivative.traces() == net.traces() == len(inputs), "each path is traced by one of the threads"
 
 
 def test_a_function_may_differentiate_itself() -> None:

@@ -40,7 +40,7 @@ class _Kind(type):
     of: type
 
     def __instancecheck__(cls, value: Any) -> bool:
-        return is_instance(value, cls.of)
+        return bool(is_instance(value, cls.of))
 
 
 @lru_cache
