@@ -22,12 +22,25 @@ if TYPE_CHECKING:
 class Evaluation(Tape[Any, Any]):
     """The tape of a network's forward pass."""
 
-    __slots__ = ("_deltas", "_inputs", "_made", "_net", "_on", "_open", "_program", "_shared", "_slots", "_wanted")
+    __slots__ = (
+        "_deltas",
+        "_inputs",
+        "_layer",
+        "_made",
+        "_net",
+        "_on",
+        "_open",
+        "_program",
+        "_shared",
+        "_slots",
+        "_wanted",
+    )
 
     def __init__(self, net: Network, tape: Tape[Any, Any], made: str) -> None:
         self._open, self._shared = False, [1]
         value = native(tape.value)
         self._net, self._made = net, made
+        self._layer = net.layer  # which its record does not keep alive
         net.on_path(value, lambda on: self._start(on, tape, value))
         self._inputs = tape.duplicate()  # last: nothing can fail any more, so it will be closed
         self._open = True
@@ -53,7 +66,7 @@ class Evaluation(Tape[Any, Any]):
         """The output; arrays are read-only, since the way back needs them as they are."""
         self._check("its value was read")
         found = [read_only(self._slots[k]) for k in self._program.outputs[: len(self._on.outputs)]]
-        return finished(self._net.layer, shaped(self._on.output, found))
+        return finished(self._layer, shaped(self._on.output, found))
 
     @property
     def is_trainable(self) -> bool:

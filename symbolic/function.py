@@ -156,7 +156,8 @@ class SymbolicFunction(Layer[Any, Any]):
             self._checked(tracing, layers, None, where, names)
             args, kwargs = self._arguments(layers)
             if self.bound:
-                tracing.hyperparameters.append(Watch("a hyperparameter", lambda: self.bound, None))
+                bound = self.bound
+                tracing.hyperparameters.append(Watch("a hyperparameter", lambda: bound, None))
             returned = run_body(self.store if own else None, self.function, args, kwargs)
             if returned is None:
                 refuse(f"{self.title} returned nothing", "end its body with `return` and the result")
@@ -178,17 +179,19 @@ class SymbolicFunction(Layer[Any, Any]):
     ) -> None:
         """Hold inputs (and the output, once it is there) against the hints now, and at every new spec later."""
 
+        plan = self.plan  # not the layer, which keeps the trace
+
         def holds(facts: Inference) -> None:
             bound = Names()
             try:
-                for name, layer in zip(self.plan.inputs, layers, strict=True):
-                    check(self.plan.hints[name], facts.spec(layer), bound, f"argument {name}")
-                if output is not None and self.plan.returns is not None:
-                    check(self.plan.returns, facts.spec(output), bound, "the returned value")
+                for name, layer in zip(plan.inputs, layers, strict=True):
+                    check(plan.hints[name], facts.spec(layer), bound, f"argument {name}")
+                if output is not None and plan.returns is not None:
+                    check(plan.returns, facts.spec(output), bound, "the returned value")
                 if output is not None:
                     bound.settled()
             except (ShapeError, DtypeError) as error:
-                fail(error, Where(where, self.plan.file, self.plan.line))
+                fail(error, Where(where, plan.file, plan.line))
 
         holds(tracing.facts)
         if output is not None:

@@ -6,6 +6,7 @@ This is the runtime that `Layer`'s methods rest on.
 from __future__ import annotations
 
 import copy
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -36,10 +37,18 @@ class Network(Paths):
     """A layer's traces, and what is recorded of its runs."""
 
     def __init__(self, layer: AnyLayer) -> None:
-        super().__init__(lambda: repr(layer))
-        self.layer = layer
+        held = weakref.ref(layer)  # the layer keeps its record, so the record must not keep the layer
+        super().__init__(lambda: repr(held()))
+        self._layer = held
         self.seconds: dict[str, list[float]] | None = None
         self.last: dict[str, list[float]] = {}
+
+    @property
+    def layer(self) -> AnyLayer:
+        """The layer, which whoever runs it holds."""
+        found = self._layer()
+        assert found is not None
+        return found
 
     def on_path(self, value: Any, use: Callable[[Specialization], T]) -> T:
         """`use` of the programs for an input; a new trace where no old one would come out the same."""

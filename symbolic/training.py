@@ -85,7 +85,6 @@ class Step:
     """The fused program of one specialization under given optimizers."""
 
     def __init__(self, on: Specialization, groups: Groups) -> None:
-        self.on = on
         weights: list[AnyLayer] = list(on.weights)
         self.gradients = on.graded(weights)
         self.leaves: list[AnyLayer] = on.leaves
@@ -94,7 +93,7 @@ class Step:
         with inside(facts=on.facts, trace=None, origin=Where("optimizer")):
             for optimizer, numbers in groups:
                 if optimizer is not None:
-                    self._formula(optimizer, numbers)
+                    self._formula(on, optimizer, numbers)
         self.moving = sorted(self.new)
         derived = [*self.gradients, *[self.new[k] for k in self.moving], *self.states]
         program = on.program(on.outputs, derived, self.leaves)
@@ -103,8 +102,7 @@ class Step:
         into = [first + n for n, k in enumerate(self.moving) if isinstance(on.weights[k].cell.value, np.ndarray)]
         self.executable = Executable(program, into)
 
-    def _formula(self, optimizer: Any, numbers: list[int]) -> None:
-        on = self.on
+    def _formula(self, on: Specialization, optimizer: Any, numbers: list[int]) -> None:
         rate = on.leaf("rate", spec_of(0.0))
         count = on.leaf("count", spec_of(0.0))
         states = []
@@ -126,13 +124,14 @@ class Trainer:
         if optimizer is not None and (isinstance(optimizer, type) or not hasattr(optimizer, "formula")):
             refuse(f"{optimizer!r} as an optimizer", "give an instance of one: SGD(0.1), Adam(0.001)", DtypeError)
         self.net, self.optimizer = net, optimizer
+        self.layer = net.layer  # which its record does not keep alive
 
     def __call__(self, *inputs: Any) -> Any:
-        return self.step(gathered(self.net.layer, inputs))
+        return self.step(gathered(self.layer, inputs))
 
     def run(self, n: int, *inputs: Any) -> Any:
         """n steps on the same inputs; the value from before the last one."""
-        value = gathered(self.net.layer, inputs)
+        value = gathered(self.layer, inputs)
         result = None
         for _ in range(n):
             result = self.step(value)
@@ -145,7 +144,7 @@ class Trainer:
     def _step(self, on: Specialization, value: Any) -> Any:
         if not on.weights:
             raise SymbolicError(
-                f"train has nothing to move: {self.net.layer!r} has no weights",
+                f"train has nothing to move: {self.layer!r} has no weights",
                 remedy="put a Weight into it, or call predict",
             )
         groups = grouped(on.weights, self.optimizer)
@@ -153,7 +152,7 @@ class Trainer:
             warn("train was given no optimizer: the deltas are kept, and nothing moves", stacklevel=4)
         key = ("step", tuple([(None if o is None else o.key(), tuple(numbers)) for o, numbers in groups]))
         step: Step = on.cached(key, lambda: Step(on, groups))
-        return finished(self.net.layer, self._run(on, step, groups, value))
+        return finished(self.layer, self._run(on, step, groups, value))
 
     def _run(self, on: Specialization, step: Step, groups: Groups, value: Any) -> Any:
         values = [*entries(value), *on.values()]
@@ -185,7 +184,7 @@ class Trainer:
             ("an update is not finite", results[stop:]),
         ):
             if not all(map(entirely_finite, found)):
-                raise step.executable.culprit(values, what, names_of(self.net.layer, on))
+                raise step.executable.culprit(values, what, names_of(self.layer, on))
         return results
 
     def _timed(self, step: Step, values: list[Any]) -> Sequence[Any]:

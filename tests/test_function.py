@@ -5,8 +5,10 @@
 
 import copy
 import functools
+import gc
 import itertools
 import sys
+import weakref
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Annotated, Any, NamedTuple
@@ -708,3 +710,32 @@ def test_weights_of_a_function_over_another_layer() -> None:
     net = f(Identity() + 1.0)
     assert net.train(1.0, optimizer=SGD(0.1)) == 6.0
     assert [w.value for w in net.weights().values()] == [2.8]
+
+
+class Tag:
+    """Something that a function captures, and whose end can be seen."""
+
+
+def test_a_dropped_network_is_freed_at_once_with_all_that_its_function_captured() -> None:
+    def made() -> tuple[Any, weakref.ref[Tag]]:
+        tag, scale = Tag(), np.ones(3)
+
+        def f(x: Any) -> Any:
+            assert tag is not None
+            return np.sum(x * scale * Weight(np.ones(3)))
+
+        return symbolic(f, np.ndarray, returns=float), weakref.ref(tag)
+
+    gc.collect()
+    gc.disable()
+    try:
+        net, tag = made()
+        for _ in range(4):
+            net.predict(np.ones(3))
+            net.train(np.ones(3), optimizer=SGD(0.1))
+        with net.forward(Literal(np.ones(3))) as tape:
+            tape.backward(1.0)
+        del tape, net
+        assert tag() is None
+    finally:
+        gc.enable()
