@@ -24,6 +24,7 @@ from symbolic.ops.checked import Checked
 from symbolic.ops.operation import Operation, frontier, replaced, topological
 from symbolic.ops.passing import Barrier, Mark, Stopped, Tuple, entry_of, zero
 from symbolic.outcome import HOLE, Outcome, is_layer, opened, outcome
+from symbolic.slices import RULES, Slices
 from symbolic.spec import AnySpec
 from symbolic.structure import alike, flatten, paths, unflatten
 from symbolic.trace import run_body
@@ -102,6 +103,16 @@ def _moving(result: Outcome) -> tuple[AnyLayer, ...]:
     return tuple(dict.fromkeys([one for one, plain in pairs if plain is HOLE and has_delta(one)]))
 
 
+def _for_all(node: Any, at: Slices) -> Any:
+    """For all slices: the same node around what is inside of it, for all slices."""
+    if isinstance(node, Remat) and not at.moved[0]:
+        return at.operands[0], False
+    return node.rebuilt(tuple(at.all() if isinstance(node, Custom) else at.operands))
+
+
+RULES[_Around] = _for_all
+
+
 # --------------------------------------------------------------------------- a gradient by hand
 
 
@@ -139,7 +150,7 @@ def _customized(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     result = outcome(value)
     _check_alone(run, result.layers)
     moving = _moving(result)
-    deltas: dict[AnyLayer, AnyLayer] = {one: Mark.make((zero(one),)) for one in moving}
+    deltas: dict[AnyLayer, AnyLayer] = {one: Mark.make((Barrier.make((zero(one), *run.variables)),)) for one in moving}
     found = _gradients(back(result.deltas([deltas.get(one) for one in result.layers])), run)
     operands = (Tuple.make(moving), Tuple.make(tuple(deltas.values())), *run.variables, *found)
     return Custom.make(operands, (len(run.variables),)).results(result)

@@ -27,7 +27,7 @@ from symbolic.literal import as_layer
 from symbolic.live import Loan
 from symbolic.ops.indexing import assign as assigned
 from symbolic.ops.operation import Operation, topological
-from symbolic.ops.passing import Cast, Mark, Tuple
+from symbolic.ops.passing import Cast, Mark, Tuple, open_slices
 from symbolic.outcome import Outcome
 from symbolic.plan import build
 from symbolic.printing import alike, bits
@@ -289,7 +289,8 @@ class Tracing:
 
 def is_constant(node: AnyLayer) -> bool:
     """Whether a value depends on constants alone: on no input, no weight, no captured array."""
-    return all(isinstance(one, (Operation, Literal)) for one in topological([node]))
+    constant = all(isinstance(one, (Operation, Literal)) for one in topological([node]))
+    return constant and not open_slices(node)  # each slice of a vmap is another value
 
 
 def constant_value(node: AnyLayer) -> Any:

@@ -88,6 +88,8 @@ class Subject(NamedTuple):
         shape = np.shape(call.arrays[0])
         if 0 not in shape:
             return False
+        if self.name.startswith("np.fft.irfft"):
+            return True  # of nothing it reads memory that nobody wrote
         if self.name == "np.take":
             return "axis" in self.parameters and shape[self.parameters["axis"]] == 0
         if "norm" in self.name:
