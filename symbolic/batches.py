@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from symbolic.literal import as_layer
-from symbolic.ops.axes import Rearranged
+from symbolic.ops.axes import Rearranged, plain
 from symbolic.ops.checked import Checked
 from symbolic.ops.complexes import _Part
 from symbolic.ops.creation import Diag, Diagonal, DiagonalLike, FullLike, _Triangle
 from symbolic.ops.cumulative import Delay, Recurrence, _Running
 from symbolic.ops.deltas import BroadcastLike, Chain, Fit, ReshapeLike, SizeOf, Spread, SumLike
-from symbolic.ops.einsum import LETTERS, Einsum
+from symbolic.ops.einsum import LETTERS, Einsum, EyeLike
 from symbolic.ops.families import Elementwise, Reduction
 from symbolic.ops.fourier import _Transform
 from symbolic.ops.gathering import AddedAlong, TakeAlongAxis
@@ -42,6 +42,7 @@ from symbolic.ops.movement import (
     Transpose,
 )
 from symbolic.ops.passing import Barrier, Cast, EntryLike, Item, Mark, Stopped, Tuple, entry_of, zero
+from symbolic.ops.repeating import BorderIndex, Pad
 from symbolic.ops.singular import Pinv
 from symbolic.ops.sliding import _Windowed
 from symbolic.ops.sorting import Evened, _Ordered
@@ -103,6 +104,21 @@ def lowered(node: Any, at: Slices) -> Any:
 def full_like(node: Any, at: Slices) -> Any:
     out: Any = at.out
     return at.instead(np.broadcast_to(Cast(node.operands[0], to=out.dtype), out.shape)) if out.known else None
+
+
+@batches(BorderIndex, EyeLike)
+def of_the_shape(node: Any, at: Slices) -> Any:
+    """What a shape and a dtype say is the same for each slice."""
+    shape, spec = at.shape(0), at.specs[0]
+    return None if shape is None else (as_layer(node.evaluate(np.zeros(shape, plain(spec).dtype))), False)
+
+
+@batches(Pad)
+def pad(node: Any, at: Slices) -> Any:
+    shape = at.shape(0)
+    if shape is None or at.moved[1]:
+        return None
+    return node.altered((at.full(0), at.operands[1]), pad_width=((0, 0), *node.widths(shape)))
 
 
 @batches(Fit)

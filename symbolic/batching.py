@@ -15,11 +15,11 @@ from symbolic import batches as _batches  # noqa: F401 - it fills the table of r
 from symbolic import indices as _indices  # noqa: F401 - it fills the table of rules
 from symbolic.context import here, source
 from symbolic.errors import DtypeError, ShapeError, TraceError, _place
-from symbolic.forward import known_spec
+from symbolic.forward import known_spec, operand
 from symbolic.layer import AnyLayer, Layer
-from symbolic.literal import as_layer
 from symbolic.ops.passing import BatchMark, open_slices
 from symbolic.outcome import HOLE, Outcome, is_layer, outcome
+from symbolic.printing import bits
 from symbolic.slices import Batch
 from symbolic.spec import Spec
 from symbolic.structure import Tree, flatten, paths, spread, unflatten
@@ -92,7 +92,8 @@ class _Mapped:
         value = self.leaves[k]
         if is_layer(value):
             return True
-        return not isinstance(value, (str, bytes, bool, type(None))) and np.asarray(native(value)).dtype.kind in "fiubc"
+        spec = known_spec(value)
+        return isinstance(spec, Spec) and spec.python is not bool
 
     def _check(self, k: int) -> None:
         spec, axis = known_spec(self.leaves[k]), self.axes[k]
@@ -129,7 +130,7 @@ class _Mapped:
     # ------------------------------------------------------------------ all slices at once
     def _at_once(self) -> Any:
         marks: dict[int, AnyLayer] = {
-            k: BatchMark.make((as_layer(native(self.leaves[k])),), (self.axes[k],)) for k in self.mapped
+            k: BatchMark.make((operand(self.leaves[k]),), (self.axes[k],)) for k in self.mapped
         }
         result = outcome(self._called([marks.get(k, leaf) for k, leaf in enumerate(self.leaves)]))
         self._unchanged(marks)
@@ -154,7 +155,7 @@ class _Mapped:
         axes = result.holes(spread(result.tree, self.out_axes, "out_axes", _is_axis))
         placed: list[Any] = []
         for one, whole, plain, axis in zip(result.layers, found, result.plain, axes, strict=True):
-            if plain is not HOLE and not isinstance(plain, (float, int, complex, np.ndarray, np.generic)):
+            if plain is not HOLE and not isinstance(plain, _NUMBERS):
                 placed.append(plain)
             elif axis is None:
                 placed.append(self._same_for_all(one, marks))
@@ -182,15 +183,14 @@ class _Mapped:
             )
         results = [outcome(self._called([self._slice(k, at) for k in range(len(self.leaves))])) for at in range(count)]
         first = results[0]
-        for other in results[1:]:
-            if other.tree != first.tree or len(other.layers) != len(first.layers):
-                raise ShapeError(
-                    f"{self.of.title}, given to vmap, returns other structures for other slices",
-                    where=_place(source()),
-                    remedy="return the same structure for each",
-                )
+        columns = [[_plain(one, k) for one in results] for k in range(len(first.layers))] if _alike(results) else None
+        if columns is None or not all(map(_can_be_stacked, columns)):
+            raise ShapeError(
+                f"{self.of.title}, given to vmap, returns other structures for other slices",
+                where=_place(source()),
+                remedy="return the same structure for each, with arrays and numbers where they differ",
+            )
         axes = first.holes(spread(first.tree, self.out_axes, "out_axes", _is_axis))
-        columns = [[_plain(one, k) for one in results] for k in range(len(first.layers))]
         return first.rebuilt([_stacked(column, axis) for column, axis in zip(columns, axes, strict=True)])
 
     def _slice(self, k: int, at: int) -> Any:
@@ -204,10 +204,20 @@ def _plain(result: Outcome, k: int) -> Any:
     return result.layers[k] if result.plain[k] is HOLE else result.plain[k]
 
 
+def _alike(results: Sequence[Outcome]) -> bool:
+    first = results[0]
+    return all(len(one.layers) == len(first.layers) and not one.differs(first) for one in results)
+
+
+_NUMBERS = (Layer, float, int, complex, np.ndarray, np.generic)
+
+
+def _can_be_stacked(column: Sequence[Any]) -> bool:
+    return isinstance(column[0], _NUMBERS) or all(bits(one) == bits(column[0]) for one in column)
+
+
 def _stacked(column: Sequence[Any], axis: Any) -> Any:
-    if axis is None or not isinstance(column[0], (Layer, float, int, complex, np.ndarray, np.generic)):
-        return column[0]
-    return np.stack(column, axis=axis)
+    return column[0] if axis is None or not isinstance(column[0], _NUMBERS) else np.stack(column, axis=axis)
 
 
 def _is_axis(value: Any) -> bool:

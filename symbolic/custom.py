@@ -11,12 +11,14 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+
 from symbolic.context import here, source
 from symbolic.differentiate import pullback
 from symbolic.errors import ShapeError, TraceError, _place
 from symbolic.forward import has_delta
 from symbolic.inference import Inference
-from symbolic.layer import AnyLayer, short
+from symbolic.layer import AnyLayer, Layer, short
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
 from symbolic.live import Captured
@@ -27,6 +29,7 @@ from symbolic.outcome import HOLE, Outcome, is_layer, opened, outcome
 from symbolic.slices import RULES, Slices
 from symbolic.spec import AnySpec
 from symbolic.structure import alike, flatten, paths, unflatten
+from symbolic.structure import count as count_of
 from symbolic.trace import run_body
 
 
@@ -65,6 +68,15 @@ class _Run:
                     where=_place(source()),
                     remedy="copy the argument first (np.copy), and return the new value",
                 )
+
+    def asked(self, trees: Sequence[Any]) -> list[int]:
+        """The arguments that may have a gradient: those in which an array, a number or a traced value stands."""
+        rest, found = iter(self.places), []
+        for k, tree in enumerate(trees):
+            leaves = [next(rest) for _ in range(count_of(tree))]
+            if any(isinstance(one, (Layer, np.ndarray, np.generic, int, float, complex)) for one in leaves):
+                found.append(k)
+        return found
 
 
 def called(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -218,14 +230,7 @@ def _check_alone(run: _Run, layers: Sequence[AnyLayer]) -> None:
 def _gradients(found: Any, run: _Run) -> list[AnyLayer]:
     """What the pullback returned, one for each variable; `Literal(None)` where nothing flows."""
     trees, what = run.tree[2][0][2], f"gradient that the pullback of {run.title} returned"
-    found = (found,) if len(trees) == 1 and not _in_tuple(found, trees[0]) else found
-    if type(found) is not tuple or len(found) != len(trees):
-        count = len(found) if isinstance(found, tuple) else 1
-        raise ShapeError(
-            f"the pullback of {run.title} returned {count} gradients for {len(trees)} arguments",
-            where=_place(source()),
-            remedy="return a tuple of one gradient for each argument, None where nothing flows",
-        )
+    found = _for_arguments(found, trees, run)
     given: list[Any] = []
     for k, (one, tree) in enumerate(zip(found, trees, strict=True)):
         names = paths(tree, f"the {what} for argument {k}")
@@ -235,6 +240,23 @@ def _gradients(found: Any, run: _Run) -> list[AnyLayer]:
         given += zip(leaves, names, strict=True)
     places = zip(given, run.places, strict=False)  # the places of keywords come last, and have no gradient
     return [_checked(one, name, place) for (one, name), place in places if is_layer(place)]
+
+
+def _for_arguments(found: Any, trees: Sequence[Any], run: _Run) -> list[Any]:
+    """One entry for each argument; one that cannot have a gradient, such as a method's `self`, may be left out."""
+    if type(found) is tuple and len(found) == len(trees) > 1:
+        return list(found)
+    asked = run.asked(trees)
+    parts = (found,) if len(asked) == 1 and not _in_tuple(found, trees[asked[0]]) else found
+    if type(parts) is not tuple or len(parts) != len(asked):
+        count = len(found) if isinstance(found, tuple) else 1
+        raise ShapeError(
+            f"the pullback of {run.title} returned {count} gradients for {len(trees)} arguments",
+            where=_place(source()),
+            remedy="return a tuple of one gradient for each argument, None where nothing flows",
+        )
+    given = dict(zip(asked, parts, strict=True))
+    return [given.get(k) for k in range(len(trees))]
 
 
 def _in_tuple(found: Any, tree: Any) -> bool:

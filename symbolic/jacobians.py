@@ -16,10 +16,9 @@ from symbolic.derivatives import grad
 from symbolic.differentiate import gradients
 from symbolic.differentiated import check_position, no_gradient, positions
 from symbolic.errors import DtypeError, ShapeError, _place
-from symbolic.forward import has_delta, known_spec, pushed
+from symbolic.forward import has_delta, known_spec, operand, pushed
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
-from symbolic.literal import as_layer
 from symbolic.ops.deltas import SumLike
 from symbolic.ops.passing import BatchMark, Cast, Mark
 from symbolic.outcome import is_layer, outcome
@@ -28,7 +27,6 @@ from symbolic.spec import UNKNOWN, Spec, describe, product
 from symbolic.structure import flatten, unflatten
 from symbolic.trace import Tracing
 from symbolic.transformed import Transformed
-from symbolic.values import native
 
 
 def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
@@ -79,7 +77,7 @@ class _Jacobian:
 
     def _take(self, k: int) -> None:
         leaves, tree = flatten(self.args[k], leaf=is_layer)
-        found: list[Any] = [Mark.make((as_layer(native(one)),)) if has_delta(one) else None for one in leaves]
+        found: list[Any] = [Mark.make((operand(one),)) if has_delta(one) else None for one in leaves]
         if not any(one is not None for one in found):
             no_gradient(self.title, k, describe(known_spec(self.args[k]) or UNKNOWN))
         self.trees.append(tree)

@@ -368,9 +368,22 @@ def test_the_truth_of_a_slice() -> None:
         vmap(choosing)(np.zeros((0, 3)))
 
 
+def test_captured_arrays_are_read_at_every_call() -> None:
+    held = X.copy()
+    f = grad(lambda t: t * np.sum(vmap(np.sum)(held)))
+    assert f(1.0) == pytest.approx(np.sum(X))
+    held[...] = 1.0
+    assert f(1.0) == 12.0
+
+
 def test_slices_that_differ_in_structure() -> None:
-    with pytest.raises(ShapeError, match=r"other structures.*;"):
-        vmap(lambda x: (x, x) if x[0] > 0 else x)(X)
+    for f in (
+        lambda x: (x, x) if x[0] > 0 else x,
+        lambda x: (x, "up" if x[0] > 0 else "down"),
+        lambda x: {float(x[0])},
+    ):
+        with pytest.raises(ShapeError, match=r"other structures.*;"):
+            vmap(f)(X)
 
 
 def test_a_slice_that_leaks_is_refused() -> None:
