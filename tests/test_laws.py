@@ -315,14 +315,24 @@ def law_forward_complex(subject: Subject, data: st.DataObject) -> bool:
 
 
 def law_forward_second(subject: Subject, data: st.DataObject) -> bool:
-    """The tangent of the gradient is the gradient of the tangent: H v, in both orders of differentiation."""
+    """The tangent of the gradient is the gradient of the tangent, H v; along v it meets central differences."""
     draw = Draw(data)
     loss = prepared(subject, draw)
     if isinstance(loss, bool):
         return loss
     floats = tuple(loss.floats)
     ways = tuple([_like(direction(draw, one), one) for one in floats])
-    one = jvp(grad(loss, loss.positions), floats, ways)[1]
+    slopes = grad(loss, loss.positions)
+    one = jvp(slopes, floats, ways)[1]
+
+    def along_ways(t: float) -> float:
+        moved = slopes(*[x + t * way for x, way in zip(floats, ways, strict=True)])
+        return float(sum(inner(delta, way)[0] for delta, way in zip(moved, ways, strict=True)))
+
+    curvature, rough = [inner(delta, way) for delta, way in zip(one, ways, strict=True)], richardson(along_ways)
+    if math.isfinite(rough):
+        size = sum(far for _, far in curvature) + abs(rough)
+        assert_close(sum(step for step, _ in curvature), rough, size, f"{subject}, v H v at {floats}", loss.tolerance)
     other = grad(lambda *moved: jvp(loss, moved, ways)[1], loss.positions)(*floats)
     for got, want, argument in zip(one, other, floats, strict=True):
         like_argument(got, argument, f"{subject}, H v")
