@@ -93,10 +93,10 @@ def source() -> Where:
 
 
 def trying() -> bool:
-    """Whether some function of the user's program that is running may catch an error: it has a `try` or a `with`."""
-    frame = user_frame(sys._getframe(1))
-    while frame is not None and not frame.f_code.co_filename.startswith(_OURS):
-        if frame.f_code.co_exceptiontable:
+    """Whether some function of the traced body that is running may catch an error: it has a `try` or a `with`."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name != "run_body":  # which calls the body
+        if frame.f_code.co_exceptiontable and not frame.f_code.co_filename.startswith((_OURS, _NUMPY, "<__array")):
             return True
         frame = frame.f_back
     return False

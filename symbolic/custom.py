@@ -11,12 +11,14 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+
 from symbolic.context import here, source
 from symbolic.differentiate import pullback
 from symbolic.errors import ShapeError, TraceError, _place
 from symbolic.forward import has_delta
 from symbolic.inference import Inference
-from symbolic.layer import AnyLayer, short
+from symbolic.layer import AnyLayer, Layer, short
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
 from symbolic.live import Captured
@@ -24,8 +26,10 @@ from symbolic.ops.checked import Checked
 from symbolic.ops.operation import Operation, frontier, replaced, topological
 from symbolic.ops.passing import Barrier, Mark, Stopped, Tuple, entry_of, zero
 from symbolic.outcome import HOLE, Outcome, is_layer, opened, outcome
+from symbolic.slices import RULES, Slices
 from symbolic.spec import AnySpec
 from symbolic.structure import alike, flatten, paths, unflatten
+from symbolic.structure import count as count_of
 from symbolic.trace import run_body
 
 
@@ -65,6 +69,15 @@ class _Run:
                     remedy="copy the argument first (np.copy), and return the new value",
                 )
 
+    def asked(self, trees: Sequence[Any]) -> list[int]:
+        """The arguments that may have a gradient: those in which an array, a number or a traced value stands."""
+        rest, found = iter(self.places), []
+        for k, tree in enumerate(trees):
+            leaves = [next(rest) for _ in range(count_of(tree))]
+            if any(isinstance(one, (Layer, np.ndarray, np.generic, int, float, complex)) for one in leaves):
+                found.append(k)
+        return found
+
 
 def called(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """A function's result, its body run within the trace if there is one."""
@@ -100,6 +113,16 @@ def _moving(result: Outcome) -> tuple[AnyLayer, ...]:
     """The traced values of a result that have a delta, each once."""
     pairs = zip(result.layers, result.plain, strict=True)
     return tuple(dict.fromkeys([one for one, plain in pairs if plain is HOLE and has_delta(one)]))
+
+
+def _for_all(node: Any, at: Slices) -> Any:
+    """For all slices: the same node around what is inside of it, for all slices."""
+    if isinstance(node, Remat) and not at.moved[0]:
+        return at.operands[0], False
+    return node.rebuilt(tuple(at.all() if isinstance(node, Custom) else at.operands))
+
+
+RULES[_Around] = _for_all
 
 
 # --------------------------------------------------------------------------- a gradient by hand
@@ -139,7 +162,7 @@ def _customized(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     result = outcome(value)
     _check_alone(run, result.layers)
     moving = _moving(result)
-    deltas: dict[AnyLayer, AnyLayer] = {one: Mark.make((zero(one),)) for one in moving}
+    deltas: dict[AnyLayer, AnyLayer] = {one: Mark.make((Barrier.make((zero(one), *run.variables)),)) for one in moving}
     found = _gradients(back(result.deltas([deltas.get(one) for one in result.layers])), run)
     operands = (Tuple.make(moving), Tuple.make(tuple(deltas.values())), *run.variables, *found)
     return Custom.make(operands, (len(run.variables),)).results(result)
@@ -207,14 +230,7 @@ def _check_alone(run: _Run, layers: Sequence[AnyLayer]) -> None:
 def _gradients(found: Any, run: _Run) -> list[AnyLayer]:
     """What the pullback returned, one for each variable; `Literal(None)` where nothing flows."""
     trees, what = run.tree[2][0][2], f"gradient that the pullback of {run.title} returned"
-    found = (found,) if len(trees) == 1 and not _in_tuple(found, trees[0]) else found
-    if type(found) is not tuple or len(found) != len(trees):
-        count = len(found) if isinstance(found, tuple) else 1
-        raise ShapeError(
-            f"the pullback of {run.title} returned {count} gradients for {len(trees)} arguments",
-            where=_place(source()),
-            remedy="return a tuple of one gradient for each argument, None where nothing flows",
-        )
+    found = _for_arguments(found, trees, run)
     given: list[Any] = []
     for k, (one, tree) in enumerate(zip(found, trees, strict=True)):
         names = paths(tree, f"the {what} for argument {k}")
@@ -224,6 +240,23 @@ def _gradients(found: Any, run: _Run) -> list[AnyLayer]:
         given += zip(leaves, names, strict=True)
     places = zip(given, run.places, strict=False)  # the places of keywords come last, and have no gradient
     return [_checked(one, name, place) for (one, name), place in places if is_layer(place)]
+
+
+def _for_arguments(found: Any, trees: Sequence[Any], run: _Run) -> list[Any]:
+    """One entry for each argument; one that cannot have a gradient, such as a method's `self`, may be left out."""
+    if type(found) is tuple and len(found) == len(trees) > 1:
+        return list(found)
+    asked = run.asked(trees)
+    parts = (found,) if len(asked) == 1 and not _in_tuple(found, trees[asked[0]]) else found
+    if type(parts) is not tuple or len(parts) != len(asked):
+        count = len(found) if isinstance(found, tuple) else 1
+        raise ShapeError(
+            f"the pullback of {run.title} returned {count} gradients for {len(trees)} arguments",
+            where=_place(source()),
+            remedy="return a tuple of one gradient for each argument, None where nothing flows",
+        )
+    given = dict(zip(asked, parts, strict=True))
+    return [given.get(k) for k in range(len(trees))]
 
 
 def _in_tuple(found: Any, tree: Any) -> bool:

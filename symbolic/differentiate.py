@@ -7,6 +7,7 @@ ones first, so asking needs no shapes and derivatives of derivatives need nothin
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from symbolic.context import inside
 from symbolic.errors import fail
@@ -30,6 +31,9 @@ class Gradient(Operation):
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return TupleSpec(delta_spec(spec) or OpaqueSpec(type(None)) for spec in specs[2:])
+
+    def written_out(self, operands: tuple[AnyLayer, ...], facts: Any) -> AnyLayer | None:
+        return Tuple.make(tuple(pullback(operands[0], operands[1], operands[2:], facts)))  # type: ignore[no-any-return]  # a layer
 
     def parts(self) -> Sequence[str | AnyLayer]:
         return ("Gradient(", *separated(self.operands), ")")
@@ -59,8 +63,9 @@ def _expanded(node: AnyLayer, done: dict[AnyLayer, AnyLayer], facts: Inference) 
     if not isinstance(node, Operation):
         return node
     operands = tuple([done[one] for one in node.operands])
-    if isinstance(node, Gradient):
-        return Tuple.make(tuple(pullback(operands[0], operands[1], operands[2:], facts)))  # type: ignore[no-any-return]
+    written = node.written_out(operands, facts)
+    if written is not None:
+        return written
     if isinstance(node, Item) and isinstance(operands[0], Tuple):
         return operands[0].operands[node.index]  # type: ignore[no-any-return]  # of any index
     same = all(a is b for a, b in zip(operands, node.operands, strict=True))

@@ -15,7 +15,7 @@ import numpy as np
 from symbolic.context import here, source
 from symbolic.differentiate import gradients
 from symbolic.errors import DtypeError, _place
-from symbolic.layer import AnyLayer
+from symbolic.layer import AnyLayer, Layer, Lent
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.checked import Checked
@@ -74,10 +74,10 @@ def _variables(
     for k, (leaf, tangent, name) in enumerate(zip(leaves, tangents, names, strict=True)):
         if not has_delta(leaf) or (tangent is None and isinstance(leaf, int)):
             if tangent is not None:
-                Checked.make((as_layer(tangent), as_layer(native(leaf))), (name, False, False))  # it raises
+                Checked.make((as_layer(tangent), operand(leaf)), (name, False, False))  # it raises
             continue
-        variables[k] = Mark.make((as_layer(native(leaf)),))
-        way = Checked.make((as_layer(native(tangent)), variables[k]), (name, False, False))
+        variables[k] = Mark.make((operand(leaf),))
+        way = Checked.make((operand(tangent), variables[k]), (name, False, False))
         if here.facts is None and not is_layer(leaf):
             way.infer(spec_of(native(tangent)), spec_of(native(leaf)))
         ways.append(way)
@@ -96,10 +96,15 @@ def has_delta(leaf: Any) -> bool:
     return spec is None or delta_spec(spec) is not None
 
 
+def operand(leaf: Any) -> AnyLayer:
+    """A leaf of an argument as a layer; an array that the body captured stays one that is read at every call."""
+    return as_layer(leaf if isinstance(leaf, (Layer, Lent)) else native(leaf))
+
+
 def known_spec(leaf: Any) -> AnySpec | None:
     """The spec of a layer or a value; `None` of a layer outside of traces."""
     if not is_layer(leaf):
-        return spec_of(native(leaf))
+        return spec_of(leaf if isinstance(leaf, Lent) else native(leaf))
     return here.trace.facts.spec(here.trace.resolve(leaf)) if isinstance(here.trace, Tracing) else None
 
 

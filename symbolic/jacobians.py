@@ -1,4 +1,6 @@
-"""What are all the derivatives of all results at once? `jacobian` and `hessian`, one pullback for each result."""
+"""What are all the derivatives of all results at once? `jacobian` and `hessian`: one pullback, or
+one tangent, mapped over a basis.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +9,24 @@ from typing import Any
 
 import numpy as np
 
+from symbolic import batches as _batches  # noqa: F401 - it fills the table of rules
+from symbolic import indices as _indices  # noqa: F401 - it fills the table of rules
 from symbolic.context import here, source
 from symbolic.derivatives import grad
 from symbolic.differentiate import gradients
 from symbolic.differentiated import check_position, no_gradient, positions
 from symbolic.errors import DtypeError, ShapeError, _place
-from symbolic.forward import has_delta, known_spec
+from symbolic.forward import has_delta, known_spec, operand, pushed
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
-from symbolic.literal import as_layer
 from symbolic.ops.deltas import SumLike
-from symbolic.ops.passing import Mark
+from symbolic.ops.passing import BatchMark, Cast, Mark
 from symbolic.outcome import is_layer, outcome
+from symbolic.slices import Batch
 from symbolic.spec import UNKNOWN, Spec, describe, product
 from symbolic.structure import flatten, unflatten
 from symbolic.trace import Tracing
 from symbolic.transformed import Transformed
-from symbolic.values import native
 
 
 def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
@@ -74,7 +77,7 @@ class _Jacobian:
 
     def _take(self, k: int) -> None:
         leaves, tree = flatten(self.args[k], leaf=is_layer)
-        found: list[Any] = [Mark.make((as_layer(native(one)),)) if has_delta(one) else None for one in leaves]
+        found: list[Any] = [Mark.make((operand(one),)) if has_delta(one) else None for one in leaves]
         if not any(one is not None for one in found):
             no_gradient(self.title, k, describe(known_spec(self.args[k]) or UNKNOWN))
         self.trees.append(tree)
@@ -86,7 +89,7 @@ class _Jacobian:
     def of(self, kwargs: dict[str, Any]) -> Any:
         result = outcome(self.f(*self.args, **kwargs))
         for one in self.variables:
-            if _spec(one, "an argument").dtype.kind == "c":  # type: ignore[union-attr]  # known
+            if _is_complex(_spec(one, "an argument")):
                 raise DtypeError(
                     "the Jacobian by a complex argument, which is two real derivatives in general",
                     where=_place(source()),
@@ -104,23 +107,46 @@ class _Jacobian:
         return blocks[0] if self.single else tuple(blocks)
 
     def _derived(self, output: AnyLayer) -> list[Any]:
+        """The derivatives of one result by each variable: by the mode that has fewer passes to make."""
         spec = _spec(output, "the value")
-        real = self._rows(output, spec, 1.0)
-        if spec.dtype.kind != "c":  # type: ignore[union-attr]  # known
-            return real
-        return [re + 1j * im for re, im in zip(real, self._rows(output, spec, 1j), strict=True)]
-
-    def _rows(self, output: AnyLayer, spec: Spec, unit: complex) -> list[Any]:
-        assert spec.shape is not None
-        size = product(spec.shape) or 0
-        basis = (np.eye(size) * unit).astype(spec.dtype).reshape(size, *spec.shape)
-        rows = [gradients(output, SumLike.make((Literal(one), output)), self.variables) for one in basis]
         known = [_spec(one, "an argument") for one in self.variables]
-        shapes: list[Any] = [(*spec.shape, *(one.shape or ())) for one in known]
-        if not rows:
-            return [np.zeros(shape, one.dtype) for one, shape in zip(known, shapes, strict=True)]
-        columns: Any = zip(zip(*rows, strict=True), shapes, strict=True)
-        return [np.reshape(np.stack(column), shape) if shape else column[0] for column, shape in columns]
+        sizes = [product(one.shape or ()) or 0 for one in known]
+        if _is_complex(spec) or sum(sizes) < (product(spec.shape or ()) or 0):
+            return self._columns(output, spec, known, sizes)
+        return self._rows(output, spec, known)
+
+    def _rows(self, output: AnyLayer, spec: Spec, known: Sequence[Spec]) -> list[Any]:
+        """One pullback for each entry of the value."""
+        shape: Any = spec.shape
+        size = product(shape) or 0
+        row = BatchMark.make((Literal(np.eye(size, dtype=spec.dtype).reshape(size, *shape)),), (0,))
+        slices = gradients(output, SumLike.make((row, output)), self.variables)
+        rows: list[Any] = Batch.of([row], slices, ["the entries of the value"])
+        shapes: list[Any] = [(*shape, *(one.shape or ())) for one in known]
+        return [np.reshape(one, both) if both else one[0] for one, both in zip(rows, shapes, strict=True)]
+
+    def _columns(self, output: AnyLayer, spec: Spec, known: Sequence[Spec], sizes: Sequence[int]) -> list[Any]:
+        """One tangent for each entry of the arguments."""
+        total, stops = sum(sizes), np.cumsum(sizes)
+        parts = np.split(np.eye(total), stops[:-1], axis=1)
+        bases: list[Any] = [
+            part.astype(one.dtype).reshape(total, *(one.shape or ())) for part, one in zip(parts, known, strict=True)
+        ]
+        marks = [BatchMark.make((Literal(basis),), (0,)) for basis in bases]
+        ways = [SumLike.make(pair) for pair in zip(marks, self.variables, strict=True)]
+        moved = pushed([output], self.variables, ways)
+        (whole,) = Batch.of(marks, moved, ["the entries of the arguments"] * len(marks))
+        columns: Any = np.moveaxis(whole, 0, -1)  # type: ignore[type-var]  # a layer
+        blocks: list[Any] = []
+        for one, size, stop in zip(known, sizes, stops.tolist(), strict=True):
+            shape: Any = (*(spec.shape or ()), *(one.shape or ()))
+            block = np.reshape(columns[..., stop - size : stop], shape)
+            blocks.append(block if _is_complex(spec) else Cast(block, to=one.dtype))
+        return blocks
+
+
+def _is_complex(spec: Spec) -> bool:
+    return spec.dtype is not None and spec.dtype.kind == "c"
 
 
 def _spec(node: AnyLayer, what: str) -> Spec:

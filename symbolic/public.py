@@ -1,5 +1,6 @@
 """Which names are public? These, and no others; `import symbolic` loads this module when the first of them is used."""
 
+from symbolic.batching import vmap as vmap
 from symbolic.custom import custom_gradient as custom_gradient
 from symbolic.custom import remat as remat
 from symbolic.custom import stop_gradient as stop_gradient

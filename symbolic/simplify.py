@@ -16,7 +16,7 @@ from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
 from symbolic.ops.deltas import Chain
 from symbolic.ops.operation import Operation, topological
-from symbolic.ops.passing import Mark
+from symbolic.ops.passing import BatchMark, Mark
 from symbolic.printing import bits
 from symbolic.spec import Spec, product
 
@@ -48,7 +48,7 @@ class _Simplifier:
             return node
         operands = tuple([self.done[one] for one in node.operands])
         if isinstance(node, Mark):
-            return operands[0]
+            return node if isinstance(node, BatchMark) else operands[0]  # it fails where it is computed
         if any(a is not b for a, b in zip(operands, node.operands, strict=True)):
             spec = self.facts.spec(node)
             node = node.rebuilt(operands)

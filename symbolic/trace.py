@@ -33,7 +33,7 @@ from symbolic.literal import as_layer, delta_spec
 from symbolic.live import Captured, Loan
 from symbolic.ops.deciding import Attempt, Decision, failure, may_fail
 from symbolic.ops.operation import Operation, topological
-from symbolic.ops.passing import Tuple
+from symbolic.ops.passing import BatchMark, Tuple, open_slices
 from symbolic.outcome import Outcome
 from symbolic.plan import build
 from symbolic.printing import alike, bits
@@ -52,6 +52,7 @@ class Tracing(Assignments):
         self.numbers = None if numbers is None else Numbers(numbers, facts)
         self.decisions: list[Any] = []
         self.constants: dict[AnyLayer, bool] = {}
+        self.sliced = False  # some values stand for one slice of many
         self.guards: dict[tuple[AnyLayer, str, int], Any] = {}
         self.checks: list[Callable[[Inference], None]] = []
         self.watches: list[Any] = []
@@ -94,6 +95,7 @@ class Tracing(Assignments):
 
     def made(self, node: AnyLayer) -> None:
         """Check the operands of a new node at once: the error comes on the line that is wrong, as NumPy's would."""
+        self.sliced = self.sliced or isinstance(node, BatchMark)
         try:
             self.facts.spec(node)
             if self.numbers is not None and isinstance(node, Operation):
@@ -111,6 +113,7 @@ class Tracing(Assignments):
         if not may_fail(node, self.facts.operands(node)) or not trying():
             return
         assert self.numbers is not None
+        self._one(node, "whether it fails")
         values = [self.numbers.of(self.resolve(one)) for one in node.operands]
         found = failure(node, values)
         self.decisions.append(Attempt.make(node.operands, (node, found, len(self.decisions))))
@@ -180,9 +183,15 @@ class Tracing(Assignments):
             return answer(asked, self._constant(node))
         if self.numbers is None:
             cannot(node, phrase(asked))
+        self._one(node, phrase(asked))
         found = answer(asked, self.numbers.of(node))
         self.decisions.append(Decision.make((node,), (asked, found, len(self.decisions))))
         return found
+
+    def _one(self, node: AnyLayer, construct: str) -> None:
+        """Refuse to ask a value of which each slice of a `vmap` has its own; `vmap` then runs slice by slice."""
+        if self.sliced and open_slices(node):
+            cannot(node, construct)
 
     def number(self, node: AnyLayer, asked: str) -> Any:
         """The same where the answer would strip a gradient: of constants, and of what has no gradient."""
@@ -227,7 +236,7 @@ class Tracing(Assignments):
         """`is_constant`, kept for each node: a loop that asks at every turn looks at new nodes only."""
         for one in unseen(node, self.constants):
             operands = one.operands if isinstance(one, Operation) else ()
-            fixed = isinstance(one, (Operation, Literal))
+            fixed = isinstance(one, (Operation, Literal)) and not isinstance(one, BatchMark)
             self.constants[one] = fixed and all(self.constants[each] for each in operands)
         return self.constants[node]
 
@@ -253,7 +262,8 @@ class Tracing(Assignments):
 
 def is_constant(node: AnyLayer) -> bool:
     """Whether a value depends on constants alone: on no input, no weight, no captured array."""
-    return all(isinstance(one, (Operation, Literal)) for one in topological([node]))
+    constant = all(isinstance(one, (Operation, Literal)) for one in topological([node]))
+    return constant and not open_slices(node)  # each slice of a vmap is another value
 
 
 def constant_value(node: AnyLayer) -> Any:

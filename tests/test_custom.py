@@ -98,6 +98,23 @@ def test_structures_in_and_out() -> None:
     assert f({"x": X, "y": 2.0}).y == [2.0, 3]
 
 
+class Scaled:
+    factor = 5.0
+
+    @custom_gradient
+    def act(self, x: Any, how: str = "tanh") -> Any:
+        return np.tanh(x), lambda delta: delta * self.factor
+
+    @custom_gradient
+    def product(self, x: Any, y: Any) -> Any:
+        return x * y, lambda delta: (None, delta * y, delta * x * self.factor)
+
+
+def test_methods() -> None:
+    assert np.array_equal(grad(lambda x: np.sum(Scaled().act(x)))(X), [5.0] * 3)
+    assert grad(lambda x, y: Scaled().product(x, y), (0, 1))(2.0, 3.0) == (3.0, 10.0)
+
+
 def test_layers_and_symbolic_functions() -> None:
     layer = tripled(s.Sin())
     assert layer.predict(0.5) == np.sin(0.5) ** 2

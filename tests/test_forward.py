@@ -393,6 +393,21 @@ def _ones(p: Any) -> Any:
     return unflatten(tree, iter([one * 0.0 + 1.0 if isinstance(one, (float, np.ndarray)) else None for one in leaves]))
 
 
+def test_arguments_may_hold_what_has_no_derivative() -> None:
+    given_ = {"w": X, "act": np.tanh, "f": lambda x: x * 2.0, "flag": True, "name": None, "n": np.int64(2), "s": "sum"}
+
+    def loss(p: Any) -> Any:
+        assert p["flag"] and p["name"] is None and p["s"] == "sum"
+        return np.sum(p["f"](p["act"](p["w"]))) * p["n"]
+
+    found = grad(loss)(given_)
+    assert np.allclose(found["w"], 4.0 / np.cosh(X) ** 2) and set(found) == set(given_)
+    assert all(found[name] is None for name in given_ if name != "w")
+    tangents = {**dict.fromkeys(given_), "w": V}
+    assert jvp(loss, (given_,), (tangents,))[1] == pytest.approx(np.sum(found["w"] * V))
+    assert np.allclose(jacobian(loss)(given_)["w"], found["w"])
+
+
 def test_results_may_hold_what_no_trace_knows() -> None:
     value, tangent = jvp(lambda x: {"y": x * 2.0, "f": np.sin, "k": (1, None, "s", True)}, (X,), (V,))
     assert value["f"] is np.sin and value["k"] == (1, None, "s", True)
@@ -420,6 +435,8 @@ def test_more_than_the_loss() -> None:
     assert np.array_equal(gradient, [2.0] * 3) and np.array_equal(more["z"], 2.0 * X) and more["name"] == "run"
     (value, more), both = value_and_grad(f, (0, 1), has_aux=True)(X, 2.0)
     assert value == 3.0 and more["count"] == 3 and both[1] == np.sum(X)
+    both_ = symbolic(lambda x: (np.sum(x**2), x * 2.0), np.ndarray)
+    assert np.array_equal(grad(both_, has_aux=True)(X)[1], 2.0 * X)
     nested = grad(lambda t: np.sum(grad(f, has_aux=True)(X, t)[1]["z"]))(2.0)
     assert nested == np.sum(X)
     for wrong in (lambda x: np.sum(x), lambda x: (np.sum(x),), lambda x: [np.sum(x), 1]):

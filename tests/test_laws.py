@@ -23,12 +23,14 @@ from strategies import DOMAINS, Call, Draw
 from subjects import OWNERS, REFUSED, SUBJECTS, Subject, entries, leaves, network
 from twins import JAX_DIFFERS, NO_TWIN, in_jax, twin
 
-from symbolic import Identity, SymbolicError, grad, jvp, value_and_grad, vjp
+from symbolic import Identity, SymbolicError, grad, jvp, value_and_grad, vjp, vmap
+from symbolic.batching import _Mapped
 from symbolic.context import inside
 from symbolic.execution import flat
 from symbolic.inference import Inference
 from symbolic.layer import FUNCTIONS, AnyLayer
 from symbolic.ops.binding import FORMULAS, signature
+from symbolic.slices import _Walk
 from symbolic.spec import Spec, spec_of
 from symbolic.trace import trace
 
@@ -315,20 +317,124 @@ def law_forward_complex(subject: Subject, data: st.DataObject) -> bool:
 
 
 def law_forward_second(subject: Subject, data: st.DataObject) -> bool:
-    """The tangent of the gradient is the gradient of the tangent: H v, in both orders of differentiation."""
+    """The tangent of the gradient is the gradient of the tangent, H v; along v it meets central differences."""
     draw = Draw(data)
     loss = prepared(subject, draw)
     if isinstance(loss, bool):
         return loss
     floats = tuple(loss.floats)
     ways = tuple([_like(direction(draw, one), one) for one in floats])
-    one = jvp(grad(loss, loss.positions), floats, ways)[1]
+    slopes = grad(loss, loss.positions)
+    one = jvp(slopes, floats, ways)[1]
+
+    def along_ways(t: float) -> float:
+        moved = slopes(*[x + t * way for x, way in zip(floats, ways, strict=True)])
+        return float(sum(inner(delta, way)[0] for delta, way in zip(moved, ways, strict=True)))
+
+    curvature, rough = [inner(delta, way) for delta, way in zip(one, ways, strict=True)], richardson(along_ways)
+    if math.isfinite(rough):
+        size = sum(far for _, far in curvature) + abs(rough)
+        assert_close(sum(step for step, _ in curvature), rough, size, f"{subject}, v H v at {floats}", loss.tolerance)
     other = grad(lambda *moved: jvp(loss, moved, ways)[1], loss.positions)(*floats)
     for got, want, argument in zip(one, other, floats, strict=True):
         like_argument(got, argument, f"{subject}, H v")
         scale = float(np.max(np.abs(want[np.isfinite(want)]), initial=1.0)) if np.ndim(want) else 1.0 + abs(want)
         np.testing.assert_allclose(got, want, rtol=1e-7, atol=1e-9 * scale, err_msg=f"{subject}: H v at {floats}")
     return True
+
+
+def law_batch(subject: Subject, data: st.DataObject) -> bool:
+    """All slices at once are the slices one by one: values, what is pulled back, and the pullback of each slice."""
+    draw = Draw(data, data.draw(st.sampled_from(["float64", "float64", "float32", "complex128"])))
+    call = subject.arguments(draw)
+    function = subject.of(call)
+    count, slices, axes = _sliced(draw, call)
+    want = [attempt(function, one) for one in slices]
+    if any(isinstance(one, Exception) or leaves(one) == () for one in want):
+        return False
+    whole = [one if axis is None else np.stack(column, axis) for one, column, axis in _columns(slices, axes)]
+    mapped = vmap(function, tuple(axes))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_Mapped, "_by_slice", _never)
+        patch.setattr(_Walk, "fits", _always(_Walk.fits))
+        got = leaves(mapped(*whole))
+        for k, one in enumerate(got):
+            column = np.stack([np.asarray(leaves(result)[k]) for result in want])
+            _near(one, column, f"{subject}, result {k} by in_axes={axes}")
+        _pulled(subject, function, mapped, slices, whole, axes, count, draw)
+    return True
+
+
+def _sliced(draw: Draw, call: Call) -> tuple[int, list[tuple[Any, ...]], list[Any]]:
+    """The slices, near to one another, so that each is in the domain; and the axis to map of each array."""
+    count = draw.pick([2, 1, 3])
+    axes = [draw.pick([0, *range(-np.ndim(one) - 1, np.ndim(one) + 1), None]) for one in call.arrays]
+    axes = axes if any(axis is not None for axis in axes) else [0] * len(axes)
+    slices = []
+    for k in range(count):
+        far = 1.0 + 0.01 * k
+        moving = [axis is not None and np.asarray(one).dtype.kind in "fc" for one, axis in _pairs(call.arrays, axes)]
+        given = [(one * np.asarray(far, one.dtype))[()] if moves else one for one, moves in _pairs(call.arrays, moving)]
+        slices.append(tuple([np.asarray(one) for one in given]))
+    return count, slices, axes
+
+
+def _pairs(one: Any, other: Any) -> Any:
+    return zip(one, other, strict=True)
+
+
+def _columns(slices: list[tuple[Any, ...]], axes: list[Any]) -> Any:
+    return zip(slices[0], zip(*slices, strict=True), axes, strict=True)
+
+
+def _never(mapped: Any) -> Any:
+    raise AssertionError("a vmap went slice by slice")
+
+
+def _always(fits: Any) -> Any:
+    def checked(walk: Any, layer: Any, at: Any) -> bool:
+        assert fits(walk, layer, at), f"the rule of {type(at.node).__name__} gives another shape than {at.out}"
+        return True
+
+    return checked
+
+
+def _near(got: Any, want: Any, what: str) -> None:
+    assert np.shape(got) == np.shape(want), f"{what}: shape {np.shape(got)}, not {np.shape(want)}"
+    assert np.asarray(got).dtype == np.asarray(want).dtype, f"{what}: dtype {np.asarray(got).dtype}"
+    single = np.asarray(want).dtype in (np.dtype("f4"), np.dtype("c8"))
+    scale = float(np.max(np.abs(np.where(np.isfinite(want), want, 0)), initial=1.0)) if np.size(want) else 1.0
+    rtol, atol = (1e-3, 1e-4) if single else (1e-7, 1e-9)
+    np.testing.assert_allclose(got, want, rtol=rtol, atol=atol * scale, err_msg=what)
+
+
+def _pulled(
+    subject: Subject, function: Any, mapped: Any, slices: Any, whole: Any, axes: list[Any], count: int, draw: Draw
+) -> None:
+    """The pullback of all, and all pullbacks."""
+    value = leaves(function(*slices[0]))
+    if not any(np.asarray(one).dtype.kind in "fc" for one in slices[0]):
+        return
+    if not all(np.asarray(one).dtype.kind in "fc" for one in value):
+        return
+    weights = [draw.uniform(0.5, 1.5, (count, *np.shape(one))).astype(np.asarray(one).dtype) for one in value]
+    kind = isinstance(function(*slices[0]), tuple)
+    every = [vjp(function, *one)[1](_weights(weights, kind, k)) for k, one in enumerate(slices)]
+    together_ = vjp(mapped, *whole)[1](tuple(weights) if kind else weights[0])
+    each_ = vmap(lambda given, *args: vjp(function, *args)[1](given), (0, *axes))(
+        tuple(weights) if kind else weights[0], *whole
+    )
+    for k, (one, axis) in enumerate(zip(together_, axes, strict=True)):
+        if one is None:
+            continue
+        column = np.stack([deltas[k] for deltas in every])
+        what = f"{subject}, the delta of argument {k} by in_axes={axes}"
+        _near(each_[k], column, what + ", slice by slice")
+        _near(one, np.sum(column, 0, column.dtype) if axis is None else np.moveaxis(column, 0, axis), what)
+
+
+def _weights(weights: Any, several: bool, k: int) -> Any:
+    return tuple([one[k] for one in weights]) if several else weights[0][k]
 
 
 def law_oracle(subject: Subject, data: st.DataObject) -> bool:
@@ -366,6 +472,7 @@ test_second_derivative = drawn(law_second, EXAMPLES // 2)
 test_forward = drawn(law_forward, EXAMPLES // 2)
 test_forward_complex = drawn(law_forward_complex, EXAMPLES // 3)
 test_forward_second = drawn(law_forward_second, EXAMPLES // 3)
+test_batch = drawn(law_batch, EXAMPLES // 2)
 test_oracle = drawn(law_oracle, EXAMPLES // 6)  # JAX compiles for each new shape
 
 

@@ -172,6 +172,9 @@ class Fit(Operation):
     def evaluate(self, *values: Any) -> Any:
         return fit(values[0], *self.spec)
 
+    def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
+        return (delta,)  # the family's SumLike, as for `Like`
+
 
 class BroadcastLike(Operation):
     """A reduced value, spread over the axes that were reduced."""
@@ -209,6 +212,9 @@ class Spread(Operation):
 
     def evaluate(self, *values: Any) -> Any:
         return spread(values[0], self.shape, self.axis, self.keepdims)
+
+    def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
+        return (np.sum(delta, axis=self.axis, keepdims=self.keepdims),)
 
 
 def spread(value: Any, shape: tuple[int, ...], axis: Any, keepdims: bool) -> Any:

@@ -18,7 +18,7 @@ from symbolic.ops.axes import entry, ints, plain
 from symbolic.ops.binding import implements
 from symbolic.ops.families import Movement
 from symbolic.ops.operation import Operation, static
-from symbolic.spec import AnySpec, Dim, Shape, Spec, normalize_axis, show
+from symbolic.spec import AnySpec, AxisShapeError, Dim, Shape, Spec, normalize_axis, show
 
 OTHER_WAY: dict[Any, Any] = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 """With which norm is the transform back the adjoint?"""
@@ -188,7 +188,7 @@ def _along(function: Callable[..., Any], value: Any, plan: list[tuple[int | None
 
 def _last(function: Callable[..., Any], plan: list[Any]) -> Any:
     if not plan:
-        refuse(f"{qualified(function)} over no axis", "name one axis at least", ShapeError)
+        refuse(f"{qualified(function)} over no axis", "name one axis at least", AxisShapeError)
     return plan[-1:]
 
 

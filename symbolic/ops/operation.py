@@ -143,6 +143,11 @@ class Operation(Layer[Any, Any]):
         set_once(self_, "parameters", self.parameters)
         return self_
 
+    def altered(self, operands: Sequence[AnyLayer], **changes: Any) -> Any:
+        """The same operation with other operands and some other parameters."""
+        pairs = zip(self.defaults, self.parameters, strict=True)
+        return self.make(tuple(operands), tuple([changes.get(name, value) for name, value in pairs]))
+
     # ------------------------------------------------------------------ the questions
     def infer(self, *specs: AnySpec) -> AnySpec:
         """The spec of the result; `None` for what cannot be known. The family says it."""
@@ -162,6 +167,14 @@ class Operation(Layer[Any, Any]):
             f"the gradient of {type(self).__name__}",
             "use another formula for it",
         )
+
+    def written_out(self, operands: tuple[AnyLayer, ...], facts: Any) -> AnyLayer | None:
+        """For a node that only stands for others: these, now that specs are known."""
+        return None
+
+    def closed(self) -> Sequence[AnyLayer]:
+        """The slices that this node brings together: beyond it they mean nothing."""
+        return ()
 
     def consumed(self) -> AnyLayer | None:
         """What stands for this node in a gradient that has gone through it; `None` for itself."""

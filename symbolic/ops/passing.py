@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from symbolic.layer import AnyLayer
+from symbolic.layer import AnyLayer, unsupported
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.deltas import SumLike
-from symbolic.ops.operation import Operation, array
-from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec, spec_of
+from symbolic.ops.operation import Operation, array, topological
+from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec, normalize_axis, spec_of
 
 
 class Cast(Operation):
@@ -55,6 +55,49 @@ class Mark(Operation):
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         return (delta,)
+
+
+class BatchMark(Mark):
+    """One slice of the operand along `axis`, standing for each of them: what the body of a `vmap` is given.
+
+    It has no value: `Batch` writes the slices out together before anything is computed.
+    """
+
+    __slots__ = ()
+    shares = False
+    defaults: ClassVar[Any] = {"axis": 0}
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return sliced(specs[0], self.axis)
+
+    def evaluate(self, *values: Any) -> Any:
+        raise unsupported("the slice of a vmap, outside of its function", "return what is needed from the function")
+
+    def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
+        raise unsupported("the slice of a vmap, outside of its function", "return what is needed from the function")
+
+
+def open_slices(node: AnyLayer) -> set[AnyLayer]:
+    """The slices of a `vmap` by which a node is another value for each of them."""
+    nodes = topological([node])
+    if not any(isinstance(one, BatchMark) for one in nodes):
+        return set()
+    held: dict[AnyLayer, set[AnyLayer]] = {}
+    for one in nodes:
+        below = [held[operand] for operand in one.operands] if isinstance(one, Operation) else []
+        closed = one.closed() if isinstance(one, Operation) else ()
+        held[one] = set().union(*below, [one] if isinstance(one, BatchMark) else ()).difference(closed)
+    return held[node]
+
+
+def sliced(spec: AnySpec, axis: int) -> AnySpec:
+    """The spec of one slice along an axis."""
+    if isinstance(spec, TupleSpec):
+        return TupleSpec(sliced(one, axis) for one in spec)
+    if isinstance(spec, OpaqueSpec) or spec.shape is None:
+        return spec
+    axis = normalize_axis(axis, len(spec.shape))
+    return Spec((*spec.shape[:axis], *spec.shape[axis + 1 :]), spec.dtype)
 
 
 class Stopped(Operation):
