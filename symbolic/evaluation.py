@@ -22,10 +22,23 @@ if TYPE_CHECKING:
 class Evaluation(Tape[Any, Any]):
     """The tape of a network's forward pass."""
 
-    __slots__ = ("_deltas", "_inputs", "_made", "_net", "_on", "_open", "_program", "_shared", "_slots", "_wanted")
+    __slots__ = (
+        "_deltas",
+        "_inputs",
+        "_layer",
+        "_made",
+        "_net",
+        "_on",
+        "_open",
+        "_program",
+        "_shared",
+        "_slots",
+        "_wanted",
+    )
 
     def __init__(self, net: Network, tape: Tape[Any, Any], made: str) -> None:
         self._open, self._shared = False, [1]
+        self._layer = net.layer  # the record does not hold it
         value = native(tape.value)
         self._net, self._made = net, made
         net.on_path(value, lambda on: self._start(on, tape, value))

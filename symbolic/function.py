@@ -156,7 +156,7 @@ class SymbolicFunction(Layer[Any, Any]):
             self._checked(tracing, layers, None, where, names)
             args, kwargs = self._arguments(layers)
             if self.bound:
-                tracing.hyperparameters.append(Watch("a hyperparameter", lambda: self.bound, None))
+                tracing.hyperparameters.append(Watch("a hyperparameter", functools.partial(_itself, self.bound), None))
             returned = run_body(self.store if own else None, self.function, args, kwargs)
             if returned is None:
                 refuse(f"{self.title} returned nothing", "end its body with `return` and the result")
@@ -178,17 +178,19 @@ class SymbolicFunction(Layer[Any, Any]):
     ) -> None:
         """Hold inputs (and the output, once it is there) against the hints now, and at every new spec later."""
 
+        plan = self.plan  # the trace is kept on this layer, and does not hold it
+
         def holds(facts: Inference) -> None:
             bound = Names()
             try:
-                for name, layer in zip(self.plan.inputs, layers, strict=True):
-                    check(self.plan.hints[name], facts.spec(layer), bound, f"argument {name}")
-                if output is not None and self.plan.returns is not None:
-                    check(self.plan.returns, facts.spec(output), bound, "the returned value")
+                for name, layer in zip(plan.inputs, layers, strict=True):
+                    check(plan.hints[name], facts.spec(layer), bound, f"argument {name}")
+                if output is not None and plan.returns is not None:
+                    check(plan.returns, facts.spec(output), bound, "the returned value")
                 if output is not None:
                     bound.settled()
             except (ShapeError, DtypeError) as error:
-                fail(error, Where(where, self.plan.file, self.plan.line))
+                fail(error, Where(where, plan.file, plan.line))
 
         holds(tracing.facts)
         if output is not None:
@@ -353,6 +355,10 @@ class Applied(Operation):
         for one in self.operands:
             fields += [", ", one] if fields else [one]
         return (f"{self.function.title}(", *fields, ")")
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 def _opened(layer: AnyLayer) -> Any:

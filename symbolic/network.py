@@ -6,6 +6,7 @@ This is the runtime that `Layer`'s methods rest on.
 from __future__ import annotations
 
 import copy
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -36,10 +37,17 @@ class Network(Paths):
     """A layer's traces, and what is recorded of its runs."""
 
     def __init__(self, layer: AnyLayer) -> None:
-        super().__init__(lambda: repr(layer))
-        self.layer = layer
+        kept = weakref.ref(layer)  # the record is kept on the layer
+        super().__init__(lambda: repr(kept()))
+        self._layer = kept
         self.seconds: dict[str, list[float]] | None = None
         self.last: dict[str, list[float]] = {}
+
+    @property
+    def layer(self) -> AnyLayer:
+        found = self._layer()
+        assert found is not None, "whoever runs a layer holds it"
+        return found
 
     def on_path(self, value: Any, use: Callable[[Specialization], T]) -> T:
         """`use` of the programs for an input; a new trace where no old one would come out the same."""

@@ -125,7 +125,7 @@ class Trainer:
     def __init__(self, net: Any, optimizer: Any) -> None:
         if optimizer is not None and (isinstance(optimizer, type) or not hasattr(optimizer, "formula")):
             refuse(f"{optimizer!r} as an optimizer", "give an instance of one: SGD(0.1), Adam(0.001)", DtypeError)
-        self.net, self.optimizer = net, optimizer
+        self.net, self.layer, self.optimizer = net, net.layer, optimizer
 
     def __call__(self, *inputs: Any) -> Any:
         return self.step(gathered(self.net.layer, inputs))

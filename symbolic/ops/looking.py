@@ -77,6 +77,11 @@ def within(value: Any, container: Any) -> bool:
     return value in container
 
 
+def index(container: Any, value: Any) -> Any:
+    """`container[value]`: of a dictionary it is a key."""
+    return key(value) if isinstance(container, dict) else value
+
+
 def asked_of_keys(method: Any, *args: Any, **kwargs: Any) -> Any:
     """A method of a dictionary or a set."""
     if method.__name__ == "get" and args and is_traced(args[0]):
@@ -177,6 +182,7 @@ LOOKING: dict[str, Callable[..., Any]] = {
     "kind": kind,
     "key": key,
     "within": within,
+    "index": index,
     "filled": filled,
     "shown": shown,
 }
