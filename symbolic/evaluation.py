@@ -38,9 +38,9 @@ class Evaluation(Tape[Any, Any]):
 
     def __init__(self, net: Network, tape: Tape[Any, Any], made: str) -> None:
         self._open, self._shared = False, [1]
+        self._layer = net.layer  # the record does not hold it
         value = native(tape.value)
         self._net, self._made = net, made
-        self._layer = net.layer  # which its record does not keep alive
         net.on_path(value, lambda on: self._start(on, tape, value))
         self._inputs = tape.duplicate()  # last: nothing can fail any more, so it will be closed
         self._open = True

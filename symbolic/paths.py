@@ -7,14 +7,16 @@ left, the body is traced anew and the trace is kept beside the others.
 
 from __future__ import annotations
 
+import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 from symbolic.asking import PathLeft
-from symbolic.context import inside
-from symbolic.errors import SymbolicError, _place, warn
+from symbolic.context import inside, user_frame
+from symbolic.errors import SymbolicError, SymbolicWarning, _place
 from symbolic.execution import Specialization
 from symbolic.inference import Inference
 from symbolic.spec import spec_of
@@ -176,10 +178,9 @@ class Paths:
         if tracing.moving:
             self.traces = []
             if not self.moving:
-                warn(
+                _say(
                     f"{self.title()} differs from run to run, at {tracing.moving}; it is traced anew at each call "
-                    "(pass what changes as an argument to avoid that)",
-                    stacklevel=8,
+                    "(pass what changes as an argument to avoid that)"
                 )
             self.moving = tracing.moving
         self.traces = [*self.traces[1 - _TRACES :], tracing]
@@ -187,12 +188,18 @@ class Paths:
         if self.restless > _RESTLESS and not self.told:
             self.told = True
             last = _newest(tracing, self.traces[:-1])
-            warn(
+            _say(
                 f"{self.title()} took a new path at each of its last {_RESTLESS} calls, at {_place(last._origin)}: it "
                 f"asks for the {last.asked} of a value that is another each time, and is traced anew at each call "
-                "(keep the value an array, or choose with np.where)",
-                stacklevel=8,
+                "(keep the value an array, or choose with np.where)"
             )
+
+
+def _say(message: str) -> None:
+    """Warn at the line of the user's program that makes the call."""
+    frame = user_frame(sys._getframe(1))
+    place = ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    warnings.warn_explicit(message, SymbolicWarning, *place)
 
 
 def _newest(tracing: Tracing, others: Sequence[Tracing]) -> Any:

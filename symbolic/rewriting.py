@@ -19,8 +19,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-_CALLED, _WRITABLE, _SETTLED, _KIND, _KEY, _WITHIN, _FILLED, _SHOWN = [
-    f"symbolic: {name}" for name in ("called", "writable", "settled", "kind", "key", "within", "filled", "shown")
+_CALLED, _WRITABLE, _SETTLED, _KIND, _KEY, _WITHIN, _INDEX, _FILLED, _SHOWN = [
+    f"symbolic: {name}"
+    for name in ("called", "writable", "settled", "kind", "key", "within", "index", "filled", "shown")
 ]
 _VALUE = ".value"  # a local name that no program can have
 _UNTOUCHED = {"super", "locals", "vars", "globals", "dir", "eval", "exec", "breakpoint"}  # they look at their caller
@@ -196,10 +197,14 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        name = getattr(node.value, "attr", None) or getattr(node.value, "id", None)
+        base, entry = node.value, node.slice
+        name = getattr(base, "attr", None) or getattr(base, "id", None)
+        keyed = isinstance(base, ast.Name) and not isinstance(entry, (ast.Constant, ast.Slice, ast.Tuple))
         self.generic_visit(node)
         if name in _INDEXED and isinstance(node.ctx, ast.Load):
             node.value = _asked(node.value)
+        elif keyed and isinstance(base, ast.Name):
+            node.slice = _hook(_INDEX, _placed(ast.Name(base.id, ast.Load()), entry), node.slice)
         return node
 
     # ------------------------------------------------------------------ where Python looks at a value itself

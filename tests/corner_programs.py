@@ -786,3 +786,16 @@ def decisions_on_made_arrays(x: Any) -> Any:
     if y.any():
         y *= 2
     return np.sum(y * x)
+
+
+@program(VECTORS)
+def counts_as_keys(x: Any) -> Any:
+    order = np.argsort(x)
+    table = {k: place for place, k in enumerate(order)}
+    seen = set(order[:2]) | {np.argmax(x), (1, 2)}
+    seen.add(np.argmin(x))
+    sums: Any = collections.defaultdict(float)
+    for k in order:
+        sums[k % 2] += x[k] * table[k]
+    zeros = set(np.zeros(3))
+    return sums[0] * 2 + sums[1] + len(seen) * x[0] + table[np.argmax(x)] * x[1] + len(zeros) * table.get(order[0], 5)

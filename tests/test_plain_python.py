@@ -7,6 +7,7 @@ from typing import Any
 
 import assigning_programs
 import corner_programs
+import lazy_programs
 import numpy as np
 import plain_programs
 import pytest
@@ -17,12 +18,8 @@ import symbolic as s
 from symbolic import symbolic
 from symbolic.trace import Tracing
 
-PROGRAMS = [
-    *plain_programs.PROGRAMS,
-    *assigning_programs.PROGRAMS,
-    *corner_programs.PROGRAMS,
-    *viewing_programs.PROGRAMS,
-]
+MODULES = (plain_programs, assigning_programs, corner_programs, viewing_programs, lazy_programs)
+PROGRAMS = [program for module in MODULES for program in module.PROGRAMS]
 NAMED = pytest.mark.parametrize("program", PROGRAMS, ids=[one.function.__name__ for one in PROGRAMS])
 
 

@@ -61,13 +61,24 @@ def kind(cls: Any) -> Any:
 
 
 def key(value: Any) -> Any:
-    """What becomes an entry of a set, or a key: a number is found by its hash, which a layer does not have."""
-    if has_number(value) or (isinstance(value, tuple) and any(map(has_number, value))):
-        refuse(
-            "a traced value as a key of a dictionary, or an entry of a set",
-            "keep such values in a list, or make a key of what is exact: int(x), round(x), f'{x:.3f}'",
-        )
-    return value
+    """What becomes an entry of a set, or a key: a number is found by its hash, which a layer does not have.
+
+    A constant and a count are their numbers; of a count this is a decision.
+    """
+    if type(value) is tuple:
+        return tuple([key(one) for one in value])
+    if not has_number(value):
+        return value
+    assert here.trace is not None
+    known = here.trace.known(value)
+    if known is not None:
+        return known
+    if value.ndim == 0 and value.dtype.kind in "iub":
+        return here.trace.answer(value, "truth" if value.dtype.kind == "b" else "int")
+    refuse(
+        "a traced value as a key of a dictionary, or an entry of a set",
+        "keep such values in a list, or make a key of what is exact: int(x), round(x), f'{x:.3f}'",
+    )
 
 
 def within(value: Any, container: Any) -> bool:
@@ -77,13 +88,18 @@ def within(value: Any, container: Any) -> bool:
     return value in container
 
 
+def index(container: Any, value: Any) -> Any:
+    """`container[value]`: of a dictionary it is a key."""
+    return key(value) if isinstance(container, dict) else value
+
+
 def asked_of_keys(method: Any, *args: Any, **kwargs: Any) -> Any:
     """A method of a dictionary or a set."""
     if method.__name__ == "get" and args and is_traced(args[0]):
         found = [one for k, one in method.__self__.items() if k == args[0]]
         return found[0] if found else kwargs.get("default", *args[1:2] or (None,))
     if method.__name__ in _BY_KEY:
-        key(args[0] if args else None)
+        args = (*map(key, args[:1]), *args[1:])
     elif method.__name__ in _OF_KEYS:
         args = tuple([_keys(one) for one in args])
     return method(*args, **kwargs)
@@ -177,6 +193,7 @@ LOOKING: dict[str, Callable[..., Any]] = {
     "kind": kind,
     "key": key,
     "within": within,
+    "index": index,
     "filled": filled,
     "shown": shown,
 }
