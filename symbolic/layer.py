@@ -31,6 +31,10 @@ UFUNC_METHODS: dict[tuple[np.ufunc, str], Handler] = {}
 """The same for `ufunc.reduce`, `ufunc.accumulate` and their like."""
 
 
+REMEDIES: dict[str, str] = {}
+"""What to write instead of a function that has no handler: by its name, or by that of its module."""
+
+
 class Runtime(Protocol):
     """What running a network needs from the floors above; installed by `symbolic.network`."""
 
@@ -188,8 +192,8 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         out = kwargs.pop("out", None)
         handler = FUNCTIONS.get(ufunc) if method == "__call__" else UFUNC_METHODS.get((ufunc, method))
         if handler is None:
-            name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
-            raise unsupported(name)
+            name = qualified(ufunc) + ("" if method == "__call__" else f".{method}")
+            raise unsupported(name, remedy_for(ufunc))
         if out is None or all(one is None for one in out):
             return handler(inputs, kwargs)
         (target,) = out if len(out) == 1 else (None,)
@@ -203,7 +207,7 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         handler = FUNCTIONS.get(func)
         if handler is None:
-            raise unsupported(qualified(func))
+            raise unsupported(qualified(func), remedy_for(func))
         return handler(args, kwargs)
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
@@ -387,7 +391,16 @@ def unsupported(name: str, instead: str = "") -> TraceError:
     return TraceError(f"{name} is not supported on layers", where=_place(source()), remedy=remedy)
 
 
+def remedy_for(func: Callable[..., Any]) -> str:
+    """What to write instead of a function that is refused."""
+    name = qualified(func)
+    return REMEDIES.get(name) or REMEDIES.get(name.rpartition(".")[0], "")
+
+
 def qualified(func: Callable[..., Any]) -> str:
+    """The name by which users know a function; a ufunc's module NumPy does not tell."""
+    if isinstance(func, np.ufunc) and not hasattr(np, func.__name__):
+        return f"np.strings.{func.__name__.lstrip('_')}"
     module = (getattr(func, "__module__", None) or "numpy").replace("numpy", "np", 1)
     return f"{module}.{getattr(func, '__name__', func)}"
 

@@ -41,14 +41,24 @@ from symbolic.nn.initializers import zeros as zeros
 from symbolic.nn.layers import Linear as Linear
 from symbolic.nn.layers import Module as Module
 from symbolic.nn.layers import ReLU as ReLU
+from symbolic.ops import applied as _applied  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import coefficients as _coefficients  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import counting as _counting  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import decompositions as _decompositions  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import domains as _domains  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import folding as _folding  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import fourier as _fourier  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import linalg as _linalg  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import methods as _methods  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import polynomials as _polynomials  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import questions as _questions  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import refusals as _refusals  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import series as _series  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import sets as _sets  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import singular as _singular  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import statistics as _statistics  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import whole as _whole  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import writing as _writing  # noqa: F401 - it binds NumPy functions
 from symbolic.ops.arithmetic import Abs as Abs
 from symbolic.ops.arithmetic import Cbrt as Cbrt
 from symbolic.ops.arithmetic import Copysign as Copysign

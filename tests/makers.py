@@ -267,7 +267,122 @@ def _observations(draw: Draw, domain: Any) -> Call:
     return Call((draw.array(draw.pick([(3, 4), (2, 5), (4,)])),))
 
 
+def _far_from_edges(draw: Draw, shape: Shape) -> Any:
+    """Entries from 0 to 6 that are near to no edge of two or three bins between them."""
+    entries = np.real(draw.array(shape, "unit")) * 0.4 + draw.rng.choice([0.5, 1.5, 2.5, 3.5, 4.5, 5.5], shape)
+    flat = entries.reshape(-1)
+    flat[:1], flat[1:2] = 0.0, 6.0
+    return np.asarray(entries, dtype=draw.dtype if draw.dtype.kind == "f" else float)
+
+
+def _to_be_binned(draw: Draw, domain: Any) -> Call:
+    return Call((_far_from_edges(draw, draw.pick([(5,), (2, 3)])),))
+
+
+def _rows_to_be_binned(draw: Draw, domain: Any) -> Call:
+    return Call((np.stack([_far_from_edges(draw, (5,)) for _ in range(2)], 1),))
+
+
+def _two_to_be_binned(draw: Draw, domain: Any) -> Call:
+    return Call(tuple([_far_from_edges(draw, (5,)) for _ in range(2)]))
+
+
+def _as_complex(count: int) -> Maker:
+    """Complex numbers, whatever else is drawn: real ones leave NumPy's dtype to their values."""
+
+    def make(draw: Draw, domain: Any) -> Call:
+        shapes = draw.broadcasting(count)
+        return Call(tuple([np.asarray(draw.array(one, domain) + 0.3j, complex) for one in shapes]))
+
+    return make
+
+
+def _polynomial_of_two(draw: Draw, domain: Any) -> Call:
+    shape = draw.shape(0, 2)
+    return Call((draw.array(shape), draw.array(shape), draw.array(draw.pick([(2, 3), (1, 2), (3, 1)]))))
+
+
+def _sets(draw: Draw, domain: Any) -> Call:
+    return Call(tuple([draw.array(draw.shape(1, 2), domain) for _ in range(2)]))
+
+
+def _keys(draw: Draw, domain: Any) -> Call:
+    shape = draw.pick([(4,), (2, 3), (0,)])
+    return Call(tuple([draw.array(shape, domain) for _ in range(2)]), as_list)
+
+
+def _places(draw: Draw, domain: Any) -> Call:
+    shape = draw.shape(0, 2)
+    return Call(tuple([draw.rng.integers(0, 2, shape) for _ in range(2)]), lambda *each: (each,))
+
+
+def _open_mesh(draw: Draw, domain: Any) -> Call:
+    one, other = draw.array((3,), "integer"), draw.array((2,), "integer")
+    return Call((draw.array((4, 4)), one, other), lambda x, a, b: (a, b))
+
+
+def _chosen(draw: Draw, domain: Any) -> Call:
+    shape = draw.pick([(2, 3), (3,), ()])
+    numbers = draw.rng.integers(0, 2, shape)
+    return Call((numbers, draw.array(shape), draw.array((3,))), lambda k, x, y: (k, [x, y]))
+
+
+def _some(draw: Draw, domain: Any) -> Call:
+    return Call((draw.array(draw.pick([(4,), (2, 3), (3, 2, 2)]), domain),))
+
+
+def _put(draw: Draw, domain: Any) -> Call:
+    shape = draw.pick([(2, 3), (6,)])
+    return Call((draw.array(shape), draw.array(draw.pick([(2,), (4,), ()]))), lambda x, v: (x, [4, -1, 0], v))
+
+
+def _under_mask(draw: Draw, domain: Any) -> Call:
+    shape = draw.pick([(2, 3), (4,), (0, 2)])
+    mask = draw.array(shape, "boolean")
+    return Call((draw.array(shape), mask, draw.array(draw.pick([(2,), (3,), (1,)]))))
+
+
+def _copied_to(draw: Draw, domain: Any) -> Call:
+    return Call((draw.array((2, 3)), draw.array(draw.pick([(2, 3), (3,), (2, 1), ()]))))
+
+
+def _put_along(draw: Draw, domain: Any) -> Call:
+    numbers = np.array([[0, 2], [1, 0]])
+    return Call((draw.array((2, 3)), draw.array(draw.pick([(2, 2), (2, 1), ()]))), lambda x, v: (x, numbers, v, 1))
+
+
+def _on_diagonal(draw: Draw, domain: Any) -> Call:
+    return Call((draw.array(draw.pick([(3, 3), (2, 3), (5, 2), (2, 2, 2)])), draw.array(draw.pick([(), (2,)]))))
+
+
+def _applied(x: Any) -> tuple[Any, ...]:
+    """Rows to two numbers each; the axis is the first."""
+    return lambda row: np.stack([np.sum(row * row), row[0]]), 0, x
+
+
+def _rows_by_number(draw: Draw, domain: Any) -> Call:
+    numbers = np.array([0, 2, 0])
+    return Call((draw.array((3, 2)), draw.array(draw.pick([(3, 2), (2,), ()]))), lambda x, v: (x, numbers, v))
+
+
+ROWS_BY_NUMBER = _rows_by_number
+THREE_ROWS = shaped(lambda draw: [draw.pick([(3, 2), (3,)])])
+
 BY_KIND: dict[str, Maker] = {
+    "binned": _to_be_binned,
+    "binned_rows": _rows_to_be_binned,
+    "two_binned": _two_to_be_binned,
+    "complex_numbers": _as_complex(1),
+    "complex_pairs": _as_complex(2),
+    "polynomial_of_two": _polynomial_of_two,
+    "sets": _sets,
+    "keys": _keys,
+    "places": _places,
+    "open_mesh": _open_mesh,
+    "some": _some,
+    "small": lambda draw, domain: Call((draw.rng.integers(0, 5, draw.shape(0, 2)),)),
+    "square_matrix": shaped(lambda draw: [draw.pick([(3, 3), (2, 2, 2)])]),
+    "one_matrix": shaped(lambda draw: [draw.shape(2, 2)]),
     "invertible": _invertible,
     "full_rank": _full_rank,
     "hermitian": _hermitian,
@@ -302,6 +417,16 @@ BY_KIND: dict[str, Maker] = {
 """What `operands=` of a formula may say."""
 
 BY_FUNCTION: dict[Any, Maker] = {
+    np.choose: _chosen,
+    np.put: _put,
+    np.place: _under_mask,
+    np.putmask: _under_mask,
+    np.copyto: _copied_to,
+    np.put_along_axis: _put_along,
+    np.fill_diagonal: _on_diagonal,
+    np.apply_along_axis: lambda draw, domain: Call((draw.array(draw.shape(1, 3)),), _applied),
+    np.apply_over_axes: lambda draw, domain: Call((draw.array(draw.shape(2, 3)),), lambda x: (np.sum, x, (0, -1))),
+    np.unique: ranked(1),
     np.linalg.inv: _invertible,
     np.linalg.det: shaped(_squares),
     np.linalg.solve: _equations,

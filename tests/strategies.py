@@ -123,6 +123,8 @@ DOMAINS: dict[str, Callable[[Draw, Shape], Any]] = {
     "distinct": Draw.apart,
     "integer": lambda draw, shape: draw.rng.integers(0, 4, shape),
     "boolean": lambda draw, shape: draw.rng.integers(0, 2, shape).astype(bool),
+    "negative": lambda draw, shape: draw.uniform(-1.5, -0.5, shape),
+    "byte": lambda draw, shape: draw.rng.integers(0, 256, shape).astype(np.uint8),
     "sorted": lambda draw, shape: np.sort(draw.apart(shape), axis=-1) if shape else draw.apart(shape),
     "with_nan": _with_nan,
     "specials": _specials,

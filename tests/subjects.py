@@ -8,44 +8,13 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from hypothesis import assume
-from makers import BY_FUNCTION, BY_KIND, EINSUMS, PARAMETERS, SPECIAL, Maker, einsum, elementwise
+from makers import BY_FUNCTION, BY_KIND, EINSUMS, PARAMETERS, ROWS_BY_NUMBER, SPECIAL, THREE_ROWS, Maker, einsum, elementwise
 from strategies import Call, Draw
 
 from symbolic import Symbolic, symbolic
 from symbolic.layer import FUNCTIONS, UFUNC_METHODS, qualified
 from symbolic.ops.binding import FORMULAS, signature
 from symbolic.ops.operation import Operation
-
-REFUSED = {
-    "apply_along_axis",
-    "apply_over_axes",
-    "histogram",
-    "histogram2d",
-    "histogram_bin_edges",
-    "histogramdd",
-    "real_if_close",
-    "roots",
-    "argpartition",
-    "choose",
-    "copyto",
-    "fill_diagonal",
-    "lexsort",
-    "partition",
-    "place",
-    "put",
-    "put_along_axis",
-    "putmask",
-    "resize",
-    "sort_complex",
-    "trim_zeros",
-    "unique",
-    "unique_all",
-    "unique_counts",
-    "unique_inverse",
-    "unique_values",
-}
-"""Functions that are in the registry only to be refused by name."""
-
 
 def _refuses(function: Callable[[], Any]) -> bool:
     try:
@@ -140,9 +109,26 @@ def _owners() -> dict[Any, type[Operation]]:
 
 
 OWNERS = _owners()
-APART = (np.shape, np.empty_like, np.linalg.eig, np.linalg.eigvals, np.linalg.lstsq)
+ASKING = (np.can_cast, np.common_type, np.min_scalar_type, np.result_type, np.einsum_path)
+"""Functions that answer with no numbers: see test_coverage.py."""
+WRITING = (np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, np.putmask)
+"""Functions that write into their first argument: the laws are of a copy that was written into."""
+
+
+def written(function: Any) -> Callable[..., Any]:
+    """The first argument after the function has written into a copy of it."""
+
+    def apply(x: Any, *rest: Any, **options: Any) -> Any:
+        y = np.copy(x) + 0.0 * x
+        function(y, *rest, **options)
+        return y
+
+    return apply
+
+
+APART = (np.shape, np.empty_like, np.linalg.eig, np.linalg.eigvals, np.linalg.lstsq, np.roots, *ASKING)
 """No law for these: no value of a network, any value, or a dtype or shape that the numbers decide."""
-TESTED = [one for one in FUNCTIONS if one not in APART and one.__name__ not in REFUSED]
+TESTED = [one for one in FUNCTIONS if one not in APART]
 
 
 def subjects() -> list[Subject]:
@@ -169,7 +155,7 @@ def _of_function(function: Any) -> Iterator[Subject]:
         if parameters in samples[:k]:
             continue
         known = isinstance(function, np.ufunc) or function is np.pad or _named(function, parameters)
-        apply = function if known else _private(owner, parameters)
+        apply = written(function) if function in WRITING else function if known else _private(owner, parameters)
         yield Subject(_name(function), apply, parameters if known else {}, domain, make, known)
 
 
@@ -199,6 +185,11 @@ def _of_method(ufunc: Any, name: str) -> Iterator[Subject]:
     owner = OWNERS.get(ufunc)
     domain = None if owner is None else owner.domain
     samples: list[dict[str, Any]] = [{}]
+    if name in ("at", "reduceat"):
+        yield _at_places(ufunc, name, domain)
+        return
+    if isinstance(domain, tuple):
+        domain = domain[0] if name != "outer" else domain
     if name == "reduce":
         samples += [{"axis": -1, "keepdims": True}, {"axis": None}]
     if name == "accumulate":
@@ -208,8 +199,17 @@ def _of_method(ufunc: Any, name: str) -> Iterator[Subject]:
         yield Subject(f"np.{ufunc.__name__}.{name}", getattr(ufunc, name), parameters, domain, make)
 
 
+def _at_places(ufunc: Any, name: str, domain: Any) -> Subject:
+    """Rows by number; one may be named twice."""
+    method = getattr(ufunc, name)
+    if name == "reduceat":
+        return Subject(f"np.{ufunc.__name__}.reduceat", method, {"indices": [0, 2, 1]}, domain, THREE_ROWS)
+    return Subject(f"np.{ufunc.__name__}.at", written(method), {}, domain, ROWS_BY_NUMBER)
+
+
 def _outer(draw: Draw, domain: Any) -> Call:
-    return Call(tuple([draw.array(draw.shape(0, 2), domain) for _ in range(2)]))
+    domains = domain if isinstance(domain, tuple) else (domain, domain)
+    return Call(tuple([draw.array(draw.shape(0, 2), one) for one in domains]))
 
 
 SUBJECTS = subjects()

@@ -25,6 +25,7 @@ FLOORS: list[list[str]] = [
         "ops.axes",
         "ops.sliding",
         "ops.matrices",
+        "ops.indexing",
         "ops.*",
         "ops",
     ],

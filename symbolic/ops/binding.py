@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.layer import FUNCTIONS, METHODS, UFUNC_METHODS, Layer, plainly, qualified, unsupported
+from symbolic.context import here
+from symbolic.errors import ShapeError
+from symbolic.layer import FUNCTIONS, METHODS, UFUNC_METHODS, Layer, plainly, qualified, refuse, unsupported
 from symbolic.literal import as_layer
 
 Kernel = Callable[..., Any]
@@ -53,6 +55,13 @@ def is_default(value: Any, parameter: inspect.Parameter | None) -> bool:
 
 
 _UFUNC_DEFAULTS = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True, "axes": None}
+_OF_MEMORY: dict[str, tuple[Any, ...]] = {
+    "subok": (True, False),
+    "overwrite_input": (True, False),
+    "device": ("cpu",),
+    "order": ("C", "F", "A", "K"),
+}
+"""Arguments about how a result lies in memory, or of which subclass of arrays it is: values are the same."""
 
 
 def arguments(
@@ -72,16 +81,44 @@ def arguments(
 
 
 def _keep(function: Any, name: str, value: Any, parameter: Any, wanted: Any, given: dict[str, Any]) -> None:
-    if name in wanted:
+    if name in wanted or (name == "out" and isinstance(value, Layer)):
         if value is not np._NoValue:
             given[name] = value
         return
     usual = name in _UFUNC_DEFAULTS and value is _UFUNC_DEFAULTS[name]
-    if not usual and not is_default(value, parameter):
-        raise unsupported(
-            f"the argument {name}= of {_name(function)}",
-            f"leave {name}= out, or write its effect with np.where and the other functions",
+    if not usual and not _of_memory(name, value, parameter) and not is_default(value, parameter):
+        raise unsupported(f"the argument {name}= of {_name(function)}", _INSTEAD.get(name) or _left_out(name))
+
+
+def _of_memory(name: str, value: Any, parameter: Any) -> bool:
+    """Whether an argument is about memory alone; `order` names fields of records in functions that sort."""
+    return isinstance(value, (str, bool)) and value in _OF_MEMORY.get(name, ()) and parameter is not None
+
+
+def _left_out(name: str) -> str:
+    return f"leave {name}= out, or write its effect with np.where and the other functions"
+
+
+_INSTEAD = {
+    "out": "assign the result to a name: y = f(x); an array of plain numbers cannot take a traced value",
+    "like": "leave like= out: NumPy makes the array, and traced values are joined with np.stack",
+}
+
+
+def written(out: Any, value: Any, name: str) -> Any:
+    """What `out=` does with a traced array: it, and all its views, take the value."""
+    if here.trace is None:
+        refuse(f"out= of {name} with a layer outside a traced function", "assign the result to a name: y = f(x)")
+    if out.shape != value.shape:
+        refuse(
+            f"{name} of shape {tuple(value.shape)} into an out= of shape {tuple(out.shape)}",
+            "give an out= of the result's shape, or assign the result to a name",
+            ShapeError,
         )
+    if out.ndim == 0:
+        here.trace.assign(out, Ellipsis, value)
+        return out
+    return here.trace.replace(out, value)
 
 
 def _name(function: Callable[..., Any]) -> str:
@@ -102,9 +139,11 @@ class Binder:
             return cls.make(tuple([as_layer(one) for one in args]), tuple(cls.defaults.values()))
         names = list(signature(self.function).parameters)[:count]
         given = arguments(self.function, args, kwargs, {*names, *cls.defaults})
+        out = given.pop("out", None)
         operands = tuple([as_layer(given.pop(name)) for name in names])
         given = plainly(given)
-        return cls.make(operands, tuple([given.get(name, value) for name, value in cls.defaults.items()]))
+        value = cls.make(operands, tuple([given.get(name, value) for name, value in cls.defaults.items()]))
+        return value if out is None else written(out, value, _name(self.function))
 
 
 def implements(*functions: Callable[..., Any], **laws: Any) -> Callable[[Kernel], Kernel]:
@@ -140,7 +179,10 @@ class _Formula:
             self.names = names
         if self.free:
             return self.formula(*args, **kwargs)
-        return self.formula(**arguments(self.function, args, kwargs, self.names))
+        given = arguments(self.function, args, kwargs, self.names)
+        out = None if "out" in self.names else given.pop("out", None)
+        value = self.formula(**given)
+        return value if out is None else written(out, value, _name(self.function))
 
 
 FORMULAS: dict[Callable[..., Any], Mapping[str, Any]] = {}

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symbolic.errors import ShapeError
-from symbolic.layer import AnyLayer, refuse, unsupported
+from symbolic.layer import AnyLayer, unsupported
 from symbolic.literal import as_layer
 from symbolic.ops.axes import Rearranged, in_order, ints, plain
 from symbolic.ops.binding import implements
@@ -391,6 +391,15 @@ def size_of(a: Any, axis: Any = None) -> Any:
     return as_layer(a).size if axis is None else as_layer(a).shape[axis]
 
 
-@implements(np.resize, np.trim_zeros)
-def _by_value(*args: Any, **kwargs: Any) -> Any:
-    refuse("np.resize or np.trim_zeros of a layer", "use np.reshape, np.tile or a slice")
+@implements(np.resize, operands="some", samples=({"new_shape": 3}, {"new_shape": (2, 4)}, {"new_shape": (0, 2)}))
+def resize(a: Any, new_shape: Any) -> Any:
+    """The entries in order, from the start again when there are no more of them."""
+    wanted = ints(new_shape, "new_shape of np.resize")
+    wanted = (wanted,) if isinstance(wanted, int) else wanted
+    if any(size < 0 for size in wanted):
+        raise ValueError(f"np.resize to shape {wanted}; sizes cannot be negative")
+    flat: Any = np.ravel(as_layer(a))
+    count = int(np.prod(wanted, dtype=int))
+    if flat.size == 0:
+        return np.zeros_like(flat, shape=wanted)
+    return np.reshape(flat[np.arange(count) % flat.size], wanted)
