@@ -308,7 +308,7 @@ def _sets(draw: Draw, domain: Any) -> Call:
 
 def _keys(draw: Draw, domain: Any) -> Call:
     shape = draw.pick([(4,), (2, 3), (0,)])
-    return Call(tuple([draw.array(shape, domain) for _ in range(2)]), as_list)
+    return Call(tuple([draw.array(shape, domain) for _ in range(2)]), lambda *keys: (keys,))
 
 
 def _places(draw: Draw, domain: Any) -> Call:
@@ -373,6 +373,7 @@ BY_KIND: dict[str, Maker] = {
     "binned_rows": _rows_to_be_binned,
     "two_binned": _two_to_be_binned,
     "complex_numbers": _as_complex(1),
+    "real_numbers": lambda draw, domain: Call((np.real(draw.array(draw.shape())),)),
     "complex_pairs": _as_complex(2),
     "polynomial_of_two": _polynomial_of_two,
     "sets": _sets,

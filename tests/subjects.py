@@ -83,7 +83,9 @@ POSITIONAL = {"np.astype": ("dtype",)}
 
 def entries(result: Any) -> Any:
     """A tuple for every structure of several results (a traced shape too); one result as it is."""
-    return tuple(result) if isinstance(result, Sequence) else result
+    if not isinstance(result, Sequence):
+        return result
+    return tuple([one for entry in result for one in (entry if isinstance(entry, list) else [entry])])
 
 
 def leaves(result: Any) -> tuple[Any, ...]:
@@ -109,7 +111,10 @@ def _owners() -> dict[Any, type[Operation]]:
 
 
 OWNERS = _owners()
-ASKING = (np.can_cast, np.common_type, np.min_scalar_type, np.result_type, np.einsum_path)
+ASKING = (
+    *(np.can_cast, np.common_type, np.min_scalar_type, np.result_type, np.einsum_path),
+    *(np.diag_indices_from, np.tril_indices_from, np.triu_indices_from),
+)
 """Functions that answer with no numbers: see test_coverage.py."""
 WRITING = (np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, np.putmask)
 """Functions that write into their first argument: the laws are of a copy that was written into."""

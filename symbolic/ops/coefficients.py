@@ -40,17 +40,11 @@ class Leading(Operation):
     __slots__ = ()
 
     def infer(self, *specs: AnySpec) -> AnySpec:
-        spec = plain(specs[0])
-        if spec.shape == (0,):
-            self.refuse()
-        return spec
+        return plain(specs[0])
 
     def evaluate(self, *values: Any) -> Any:
-        if np.size(values[0]) != 1 and (not np.size(values[0]) or values[0][0] == 0):
-            self.refuse()
-        return values[0]
-
-    def refuse(self) -> None:
+        if len(values[0]) == 1 or values[0][0] != 0:
+            return values[0]
         raise ShapeError(
             "np.polymul of coefficients that begin with 0, which NumPy drops",
             remedy="leave the leading zeros out (p[1:], or np.trim_zeros(p, 'f')), or use np.convolve, which keeps them",
@@ -62,7 +56,8 @@ class Leading(Operation):
 
 @implements(np.polymul, operands="vectors", domain="nonzero")
 def polymul(a1: Any, a2: Any) -> Any:
-    one, other = (Leading(np.atleast_1d(as_layer(given))) for given in (a1, a2))
+    one, other = (np.atleast_1d(as_layer(given)) for given in (a1, a2))
+    one, other = (np.zeros_like(given, shape=(1,)) if given.shape == (0,) else Leading(given) for given in (one, other))
     return np.convolve(one, other)
 
 
@@ -102,12 +97,19 @@ def polydiv(u: Any, v: Any) -> Any:
 # --------------------------------------------------------------------------- derivatives and integrals
 
 
+def _vector(p: Any, name: str) -> Any:
+    layer: Any = as_layer(p)
+    if layer.ndim == 0:
+        raise TypeError(f"{name} of a 0-d array; give the coefficients as a vector")
+    return layer
+
+
 @implements(np.polyder, operands="vector", samples=({}, {"m": 2}, {"m": 0}))
 def polyder(p: Any, m: Any = 1) -> Any:
     times = int(static(m, "m of np.polyder"))
     if times < 0:
         raise ValueError("np.polyder of a negative order; use np.polyint")
-    found: Any = as_layer(p)
+    found: Any = _vector(p, "np.polyder")
     for _ in range(times):
         found = found[:-1] * np.arange(len(found) - 1, 0, -1) if len(found) else found[:0]
     return found
@@ -123,7 +125,7 @@ def polyint(p: Any, m: Any = 1, k: Any = None) -> Any:
         constants = np.stack([constants[0]] * times)
     if len(constants) < times:
         raise ValueError(f"np.polyint takes one constant, or {times}; give as many as m")
-    found: Any = as_layer(p)
+    found: Any = _vector(p, "np.polyint") if times else as_layer(p)
     for at in range(times):
         found = np.concatenate([found / np.arange(len(found), 0, -1), constants[at : at + 1]])
     return found
@@ -177,6 +179,7 @@ class Roots(Operation, numpy=np.roots):
 def poly(seq_of_zeros: Any) -> Any:
     """The coefficients of the polynomial with these roots; of a matrix, its characteristic polynomial."""
     roots: Any = np.atleast_1d(as_layer(seq_of_zeros))
+    roots = np.astype(roots, np.dtype(np.mintypecode(roots.dtype.char)))
     matrix, real = roots.ndim == 2, roots.dtype.kind != "c"
     if roots.ndim > 2 or (matrix and roots.shape[0] != roots.shape[1]):
         refuse(f"np.poly of an array of shape {tuple(roots.shape)}", "give a vector or a square matrix", ShapeError)

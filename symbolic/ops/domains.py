@@ -67,7 +67,7 @@ def power(x: Any, p: Any) -> Any:
     return np.power(_widened(x, _negative, "power"), exponent)
 
 
-@implements(np.real_if_close, domain="nonzero", samples=({"tol": 0.5},))
+@implements(np.real_if_close, operands="real_numbers", samples=({"tol": 0.5},))
 def real_if_close(a: Any, tol: Any = 100) -> Any:
     """The real part, if no imaginary one is larger than rounding; a tolerance above 1 counts last digits."""
     layer: Any = as_layer(a)

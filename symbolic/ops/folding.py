@@ -50,6 +50,7 @@ def _reduce(ufunc: Any) -> Callable[..., Any]:
         axes = sorted([normalize_axis(one, layer.ndim) for one in wanted], reverse=True) if layer.ndim else []
         for one in axes:
             layer = np.expand_dims(_folded(ufunc, layer, one), one)
+        layer = layer if axes or ufunc.identity is None else ufunc(ufunc.identity, layer)
         layer = np.astype(layer, _dtype(ufunc, layer.dtype))
         layer = layer if keepdims else np.squeeze(layer, axis=tuple(axes))
         return layer if initial is None else ufunc(initial, layer)
@@ -62,10 +63,11 @@ def _folded(ufunc: Any, a: Any, axis: int) -> Any:
         if ufunc.identity is None:
             raise ValueError(f"np.{ufunc.__name__}.reduce of no entries; give one at least")
         return np.full_like(np.sum(a, axis), ufunc.identity, dtype=_dtype(ufunc, a.dtype))
-    first, *rest = _entries(a, axis)
-    for one in rest:
-        first = ufunc(first, one)
-    return first
+    entries = list(_entries(a, axis))
+    total = entries.pop(0) if ufunc.identity is None else ufunc(ufunc.identity, entries.pop(0))
+    for one in entries:
+        total = ufunc(total, one)
+    return total
 
 
 def _accumulate(ufunc: Any) -> Callable[..., Any]:
@@ -96,7 +98,9 @@ def _reduceat(ufunc: Any) -> Callable[..., Any]:
         if not places:
             return layer[entry(slice(0, 0), axis)]
         pieces = [layer[entry(slice(k, stop), axis)] for k, stop in zip(places, ends, strict=True)]
-        return np.stack([ufunc.reduce(one, axis=axis) for one in pieces], axis=axis)
+        rows = [ufunc.reduce(one, axis=axis) if one.shape[axis] > 1 else np.squeeze(one, axis) for one in pieces]
+        kind = ufunc.reduce(pieces[0][entry(slice(0, 1), axis)], axis=axis).dtype
+        return np.stack([np.astype(one, kind) for one in rows], axis=axis)
 
     return reduceat
 
@@ -127,6 +131,8 @@ def _named(formula: Callable[..., Any], name: str) -> Callable[..., Any]:
     known = formula.__code__.co_varnames[: formula.__code__.co_argcount + formula.__code__.co_kwonlyargcount]
 
     def checked(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > 1:
+            kwargs.pop("indices", None)  # NumPy hands them over twice when they are named
         for one, value in list(kwargs.items()):
             if one not in known and (value is None or value is np._NoValue or (one == "where" and value is True)):
                 del kwargs[one]

@@ -285,7 +285,7 @@ def sort_complex(a: Any) -> Any:
     ordered: Any = np.sort(as_layer(a))
     if ordered.dtype.kind == "c":
         return ordered
-    return np.astype(ordered, np.dtype(np.complex64 if ordered.dtype.itemsize < 4 else np.complex128))
+    return np.astype(ordered, np.dtype(np.complex64 if ordered.dtype.char in "bhBH" else np.complex128))
 
 
 class Kept(Operation):
