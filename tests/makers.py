@@ -288,11 +288,11 @@ def _two_to_be_binned(draw: Draw, domain: Any) -> Call:
 
 
 def _as_complex(count: int) -> Maker:
-    """Complex numbers, whatever else is drawn: real ones leave NumPy's dtype to their values."""
+    """Made complex within the function: of real numbers, their values would decide NumPy's dtype."""
 
     def make(draw: Draw, domain: Any) -> Call:
-        shapes = draw.broadcasting(count)
-        return Call(tuple([np.asarray(draw.array(one, domain) + 0.3j, complex) for one in shapes]))
+        given = [draw.array(one, domain) for one in draw.broadcasting(count)]
+        return Call(tuple(given), lambda *each: tuple([one + 0.3j for one in each]))
 
     return make
 
@@ -373,7 +373,8 @@ BY_KIND: dict[str, Maker] = {
     "binned_rows": _rows_to_be_binned,
     "two_binned": _two_to_be_binned,
     "complex_numbers": _as_complex(1),
-    "real_numbers": lambda draw, domain: Call((np.real(draw.array(draw.shape())),)),
+    "real_numbers": lambda draw, domain: Call((np.real(draw.array(draw.shape(), domain)),)),
+    "real_vector": lambda draw, domain: Call((np.real(draw.array(draw.shape(1, 1), domain)),)),
     "complex_pairs": _as_complex(2),
     "polynomial_of_two": _polynomial_of_two,
     "sets": _sets,

@@ -34,5 +34,13 @@ def in_jax(subject: Subject) -> dict[str, Any]:
 NO_TWIN = {"np.divide.outer", "np.fix", "np.lib.stride_tricks.sliding_window_view", "np.power.outer"}
 """Functions that JAX does not have: only central differences speak for these."""
 
+NO_RULE = {
+    *("np.copyto", "np.fill_diagonal", "np.place", "np.put", "np.put_along_axis", "np.putmask"),
+    *("np.unique", "np.unique_values", "np.union1d", "np.setdiff1d", "np.setxor1d", "np.intersect1d"),
+    *("np.nextafter", "np.spacing", "np.apply_along_axis", "np.polydiv", "np.ix_", "np.partition", "np.argpartition"),
+}
+"""Functions that JAX has no derivative of (it writes into no array, and sets have none), or gives in another order or
+length."""
+
 JAX_DIFFERS = {"np.gradient(edge_order=2,axis=(-1,))", "np.piecewise()", "np.std(axis=())"}
 """Subjects that JAX refuses (a traced condition), or where it has another convention (NaN for a deviation of 0)."""

@@ -38,6 +38,7 @@ class Leading(Operation):
     """Coefficients whose first is not 0: it would be dropped, and the length of the result would be another."""
 
     __slots__ = ()
+    shares = True
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return plain(specs[0])
@@ -62,17 +63,17 @@ def polymul(a1: Any, a2: Any) -> Any:
 
 
 class Significant(Operation):
-    """The places from the first coefficient on that is not 0 but for rounding, the last place at least."""
+    """Whether a coefficient stands behind the zeros (but for rounding) at the beginning; the last one always does."""
 
     __slots__ = ()
 
     def infer(self, *specs: AnySpec) -> AnySpec:
-        return Spec((None,), np.dtype(np.intp))
+        return Spec(array(specs[0]).shape, np.dtype(bool))
 
     def evaluate(self, *values: Any) -> Any:
-        large = np.flatnonzero(~np.isclose(values[0], 0, rtol=1e-14))
-        count = len(values[0])
-        return np.arange(min(large[0] if large.size else count, count - 1), count)
+        large = ~np.isclose(values[0], 0, rtol=1e-14)
+        large[-1:] = True
+        return np.logical_or.accumulate(large)
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         return (None,)
@@ -175,7 +176,7 @@ class Roots(Operation, numpy=np.roots):
         return (np.sum(np.expand_dims(delta, 1) * np.conjugate(-grown / np.expand_dims(slope, 1)), axis=0),)
 
 
-@implements(np.poly, operands="vector")
+@implements(np.poly, operands="real_vector")
 def poly(seq_of_zeros: Any) -> Any:
     """The coefficients of the polynomial with these roots; of a matrix, its characteristic polynomial."""
     roots: Any = np.atleast_1d(as_layer(seq_of_zeros))

@@ -148,7 +148,7 @@ def _named(function: Callable[..., Any]) -> type[Any]:
     return type(function(np.zeros(1)))
 
 
-@implements(np.unique_values, domain="distinct")
+@implements(np.unique_values, operands="real_numbers", domain="distinct")
 def unique_values(x: Any) -> Any:
     return Unique(x, equal_nan=False, ordered=False)
 
@@ -223,8 +223,24 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     return one[IsIn(one, other, invert=True)]
 
 
+class Alone(Operation):
+    """Whether an entry of a sorted array is different from both its neighbours."""
+
+    __slots__ = ()
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return Spec(array(specs[0]).shape, np.dtype(bool))
+
+    def evaluate(self, *values: Any) -> Any:
+        alone = np.ones(len(values[0]) + 1, bool)
+        np.not_equal(values[0][1:], values[0][:-1], out=alone[1:-1])
+        return alone[1:] & alone[:-1]
+
+    def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
+        return (None,)
+
+
 @implements(np.setxor1d, operands="sets", domain="distinct")
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     ordered: Any = np.sort(np.concatenate(list(_each_once((ar1, ar2), assume_unique))))
-    alone = np.concatenate([[True], np.not_equal(ordered[1:], ordered[:-1]), [True]])
-    return ordered[np.logical_and(alone[1:], alone[:-1])]
+    return ordered[Alone(ordered)]

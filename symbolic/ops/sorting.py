@@ -289,20 +289,21 @@ def sort_complex(a: Any) -> Any:
 
 
 class Kept(Operation):
-    """The places along an axis from the first entry that is not 0 to the last one; `trim` names the trimmed ends."""
+    """Which places along an axis stand from the first entry that is not 0 to the last; `trim` names what is cut off."""
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"axis": 0, "trim": "fb"}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
-        return Spec((None,), INDEX)
+        shape = array(specs[0]).shape
+        return Spec((None if shape is None else shape[self.axis],), np.dtype(bool))
 
     def evaluate(self, *values: Any) -> Any:
-        found, size = np.nonzero(values[0])[self.axis], values[0].shape[self.axis]
-        if not found.size:
-            return np.arange(0)
-        first, last = int(found.min()) if "f" in self.trim else 0, int(found.max()) + 1 if "b" in self.trim else size
-        return np.arange(first, last)
+        found, kept = np.nonzero(values[0])[self.axis], np.zeros(values[0].shape[self.axis], bool)
+        if found.size:
+            first, last = int(found.min()) if "f" in self.trim else 0, int(found.max()) + 1 if "b" in self.trim else None
+            kept[first:last] = True
+        return kept
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         return (None,)

@@ -1,0 +1,233 @@
+"""Which arguments do NumPy's functions have besides their operands, and which values other than the default are tried?
+
+Every name of every signature must have a value here that NumPy takes: an argument that is never tried is a fault.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from strategies import Call
+from subjects import SUBJECTS, Subject
+
+from symbolic.ops.binding import signature
+
+
+class Keyword(NamedTuple):
+    """An argument of a function, with the first subject whose call it can be added to."""
+
+    subject: Subject
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.subject.name}({self.name})"
+
+    def values(self, call: Call) -> list[Any]:
+        own = SPECIFIC.get((self.subject.name, self.name))
+        tried = own if own is not None else BY_NAME[self.name]
+        return tried(self.subject, call) if callable(tried) else list(tried)
+
+
+def _mask(subject: Subject, call: Call) -> list[Any]:
+    """A mask of the operand, and one for its last axis."""
+    shape = np.shape(call.arrays[0])
+    some = np.arange(int(np.prod(shape, dtype=int))).reshape(shape) % 3 != 0
+    return [some, some[:1]] if shape else [some]
+
+
+def _result(subject: Subject, call: Call) -> list[Any]:
+    """A plain array that the result fits into."""
+    found = subject.of(call)(*call.arrays)
+    return [tuple(map(np.zeros_like, found)) if isinstance(found, tuple) else np.zeros_like(found)]
+
+
+def _mean(subject: Subject, call: Call) -> list[Any]:
+    return [np.asarray(np.nanmean(call.arrays[0], keepdims=True))]
+
+
+def _weights(subject: Subject, call: Call) -> list[Any]:
+    shape = np.shape(call.arrays[0])
+    return [np.arange(1.0, 1.0 + int(np.prod(shape, dtype=int))).reshape(shape)]
+
+
+def _another(subject: Subject, call: Call) -> list[Any]:
+    return [np.asarray(call.arrays[0]) * 0.5 + 1.0]
+
+
+def _sorter(subject: Subject, call: Call) -> list[Any]:
+    return [np.argsort(call.arrays[0])]
+
+
+def _vector(like: int = 0) -> Callable[[Subject, Call], list[Any]]:
+    return lambda subject, call: [np.linspace(0.5, 1.5, np.shape(call.arrays[0])[like])]
+
+
+Tried = list[Any] | Callable[[Subject, Call], list[Any]]
+
+BY_NAME: dict[str, Tried] = {
+    "axis": [0, -1, (0, 1), None, 1],
+    "axes": [(1, 0), (0, 1), (0,), ([0], [0]), [(0, 1), (0, 1), (0, 1)]],
+    "keepdims": [True],
+    "dtype": [np.float32, np.complex128, np.int64, np.float64],
+    "out": _result,
+    "where": _mask,
+    "initial": [0.5, 2],
+    "ddof": [1],
+    "correction": [1],
+    "mean": _mean,
+    "order": ["F", "A", "K", "C"],
+    "casting": ["unsafe", "no", "safe"],
+    "subok": [True, False],
+    "copy": [True, False],
+    "device": ["cpu"],
+    "kind": ["stable", "mergesort", "introselect", "sort"],
+    "stable": [True],
+    "equal_nan": [True, False],
+    "overwrite_input": [True],
+    "weights": _weights,
+    "method": ["lower", "higher", "midpoint", "nearest", "hazen", "weibull", "inverted_cdf", "median_unbiased"],
+    "decimals": [1, -1],
+    "k": [1, -1],
+    "n": [2, 3],
+    "s": [(2, 3)],
+    "norm": ["ortho", "forward"],
+    "offset": [1, -1],
+    "axis1": [1],
+    "axis2": [0],
+    "rtol": [1e-2, 0.1],
+    "atol": [1e-2],
+    "mode": ["wrap", "clip", "same", "valid", "full", "reduced", "r", "complete", "edge", "raise"],
+    "full": [True],
+    "rowvar": [False],
+    "prepend": [0.5],
+    "append": [1.5],
+    "rcond": [0.1],
+    "hermitian": [True],
+    "UPLO": ["U"],
+    "num": [4],
+    "endpoint": [False],
+    "retstep": [True],
+    "base": [2.0],
+    "shape": [(2, 2), 3],
+    "include_initial": [True],
+    "assume_unique": [True],
+    "return_indices": [True],
+    "return_index": [True],
+    "return_inverse": [True],
+    "return_counts": [True],
+    "sorted": [False],
+    "invert": [True],
+    "bins": [2],
+    "range": [(0.25, 5.75)],
+    "density": [True],
+    "trim": ["f", "b"],
+    "bitorder": ["little"],
+    "count": [3],
+    "side": ["right"],
+    "sorter": _sorter,
+    "right": [True],
+    "minlength": [7],
+    "left": [0.5],
+    "period": [3.3],
+    "discont": [4.0],
+    "edge_order": [2],
+    "wrap": [True],
+    "default": [1.5],
+    "tol": [0.5, 1e-3],
+    "nan": [1.5],
+    "posinf": [7.5],
+    "neginf": [-7.5],
+    "bias": [True],
+    "y": _another,
+    "fweights": [np.array([1, 2, 1, 2])],
+    "aweights": [np.array([0.5, 1.5, 1.0, 2.0])],
+    "start": [1],
+    "increasing": [True],
+    "N": [3],
+    "sparse": [True],
+    "indexing": ["ij"],
+    "to_begin": [0.5],
+    "to_end": [1.5],
+    "a_min": [-0.25],
+    "a_max": [0.25],
+    "min": [-0.25],
+    "max": [0.25],
+    "m": [2],
+    "w": _vector(),
+    "cov": [True],
+    "ord": [1, 2, "fro", np.inf],
+    "p": [1, "fro"],
+    "returned": [True],
+    "optimize": [True, "greedy"],
+    "compute_uv": [False],
+    "full_matrices": [False],
+    "ind": [1, 3],
+    "upper": [True],
+    "max_work": [1],
+    "signature": [],
+    "x": _vector(-1),
+    "dx": [0.5],
+    "axisa": [0],
+    "axisb": [0],
+    "axisc": [0],
+    "writeable": [True],
+    "values": [0.5],
+    "M": [2],
+    "constant_values": [2.0, (1.0, 2.0), ((1.0, 2.0),)],
+    "end_values": [1.5],
+    "stat_length": [1],
+    "reflect_type": ["odd"],
+    "offsets": [1],
+}
+"""Values by the name of the argument; those that NumPy does not take are passed over."""
+
+SPECIFIC: dict[tuple[str, str], Tried] = {
+    ("np.polyint", "k"): [2.5],
+    ("np.linalg.lstsq", "rcond"): [0.1],
+    ("np.diff", "n"): [2],
+    ("np.sliding_window_view", "axis"): [-1],
+}
+
+EXTRA: dict[str, tuple[str, ...]] = {
+    "np.pad": ("constant_values", "end_values", "stat_length", "reflect_type"),
+    "np.clip": ("where", "dtype", "casting", "order", "subok"),
+    "np.einsum": ("dtype", "casting", "order"),
+}
+"""Arguments that a signature hides behind **kwargs."""
+OF_UFUNCS = ("out", "where", "dtype", "casting", "order", "subok")
+
+
+def _names(subject: Subject) -> Iterator[str]:
+    if isinstance(subject.function, np.ufunc):
+        yield from OF_UFUNCS
+        return
+    for parameter in signature(subject.function).parameters.values():
+        if parameter.default is not inspect.Parameter.empty and parameter.kind is not parameter.POSITIONAL_ONLY:
+            yield parameter.name
+    yield from EXTRA.get(subject.name, ())
+
+
+def _placed(subject: Subject, call: Call) -> set[str]:
+    """The arguments that the call gives already."""
+    names = list(signature(subject.function).parameters)[: len(call.place(*call.arrays))]
+    return {*names, *subject.parameters}
+
+
+def keywords() -> list[Keyword]:
+    """Every argument of every subject that is a function of NumPy's, each once."""
+    found: dict[tuple[str, str], Keyword] = {}
+    for subject in SUBJECTS:
+        if subject.twin and "." in subject.name and not _is_method(subject):
+            for name in _names(subject):
+                found.setdefault((subject.name, name), Keyword(subject, name))
+    return list(found.values())
+
+
+def _is_method(subject: Subject) -> bool:
+    return subject.name.rsplit(".", 1)[-1] in ("reduce", "accumulate", "outer", "reduceat", "at")
+
+
+KEYWORDS = keywords()
