@@ -79,6 +79,7 @@ from symbolic.ops.arithmetic import Sqrt as Sqrt
 from symbolic.ops.arithmetic import Square as Square
 from symbolic.ops.arithmetic import Subtract as Subtract
 from symbolic.ops.arithmetic import Times as Times
+from symbolic.ops.bordering import Pad as Pad
 from symbolic.ops.choosing import Where as Where
 from symbolic.ops.comparison import BitwiseAnd as BitwiseAnd
 from symbolic.ops.comparison import BitwiseOr as BitwiseOr
@@ -201,7 +202,6 @@ from symbolic.ops.reduction import Nanmin as Nanmin
 from symbolic.ops.reduction import Std as Std
 from symbolic.ops.reduction import Sum as Sum
 from symbolic.ops.reduction import Var as Var
-from symbolic.ops.repeating import Pad as Pad
 from symbolic.ops.repeating import Repeat as Repeat
 from symbolic.ops.repeating import Tile as Tile
 from symbolic.ops.rounding import Ceil as Ceil

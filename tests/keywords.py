@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from answers import attempt
 from strategies import Call
 from subjects import SUBJECTS, Subject
 
@@ -30,6 +31,11 @@ class Keyword(NamedTuple):
         tried = own if own is not None else BY_NAME[self.name]
         return tried(self.subject, call) if callable(tried) else list(tried)
 
+    def parameters(self, value: Any) -> dict[str, Any]:
+        """The subject's with this one; a dictionary has others that it needs beside it."""
+        together = value if isinstance(value, dict) and self.name in value else {self.name: value}
+        return {**self.subject.parameters, **together}
+
 
 def _mask(subject: Subject, call: Call) -> list[Any]:
     """A mask of the operand, and one for its last axis."""
@@ -40,8 +46,20 @@ def _mask(subject: Subject, call: Call) -> list[Any]:
 
 def _result(subject: Subject, call: Call) -> list[Any]:
     """A plain array that the result fits into."""
-    found = subject.of(call)(*call.arrays)
+    found = attempt(subject.of(call), call.arrays)
+    if isinstance(found, Exception):
+        return []
     return [tuple(map(np.zeros_like, found)) if isinstance(found, tuple) else np.zeros_like(found)]
+
+
+def _inverted(subject: Subject, call: Call) -> list[Any]:
+    """The one method of quantiles that takes weights."""
+    return [{"method": "inverted_cdf", "weights": one} for one in _weights(subject, call)]
+
+
+def _bounded(subject: Subject, call: Call) -> list[Any]:
+    """The largest of what is left needs `initial`."""
+    return [{"initial": 0.5, "where": one} for one in _mask(subject, call)]
 
 
 def _mean(subject: Subject, call: Call) -> list[Any]:
@@ -71,7 +89,8 @@ BY_NAME: dict[str, Tried] = {
     "axis": [0, -1, (0, 1), None, 1],
     "axes": [(1, 0), (0, 1), (0,), ([0], [0]), [(0, 1), (0, 1), (0, 1)]],
     "keepdims": [True],
-    "dtype": [np.float32, np.complex128, np.int64, np.float64],
+    "dtype": [np.float32, np.complex128, np.int64, np.float64, np.bool_, np.uint8],
+    "deg": [True],
     "out": _result,
     "where": _mask,
     "initial": [0.5, 2],
@@ -189,7 +208,33 @@ SPECIFIC: dict[tuple[str, str], Tried] = {
     ("np.linalg.lstsq", "rcond"): [0.1],
     ("np.diff", "n"): [2],
     ("np.sliding_window_view", "axis"): [-1],
+    ("np.round", "decimals"): [-1],
+    ("np.around", "decimals"): [-1],
+    ("np.clip", "min"): [{"a_min": np._NoValue, "a_max": np._NoValue, "min": -0.25}],
+    ("np.clip", "max"): [{"a_min": np._NoValue, "a_max": np._NoValue, "max": 0.25}],
+    ("np.pad", "end_values"): [{"mode": "linear_ramp", "end_values": 1.5}],
+    ("np.pad", "stat_length"): [{"mode": mode, "stat_length": 1} for mode in ("mean", "maximum", "median", "minimum")],
+    ("np.pad", "reflect_type"): [{"mode": mode, "reflect_type": "odd"} for mode in ("reflect", "symmetric")],
+    ("np.pad", "mode"): ["edge", "reflect", "symmetric", "wrap", "mean", "maximum", "minimum", "median", "linear_ramp"],
+    ("np.histogramdd", "range"): [((0.25, 5.75), (0.25, 5.75)), ((0.25, 5.75), None)],
+    ("np.histogram2d", "range"): [((0.25, 5.75), (0.25, 5.75))],
+    ("np.histogramdd", "weights"): _vector(),
+    ("np.diagonal", "axis1"): [{"axis1": 1, "axis2": 0}],
+    ("np.diagonal", "axis2"): [{"axis1": 1, "axis2": 0}],
+    ("np.trace", "axis1"): [{"axis1": 1, "axis2": 0}],
+    ("np.trace", "axis2"): [{"axis1": 1, "axis2": 0}],
+    **{(f"np.{name}", "weights"): _inverted for name in ("quantile", "nanquantile", "percentile", "nanpercentile")},
+    **{(f"np.{name}", "where"): _bounded for name in ("max", "amax", "min", "amin", "nanmax", "nanmin")},
+    ("np.interp", "period"): [3.35],
 }
+
+NOTHING: dict[tuple[str, str], str] = {
+    **{(f"np.{name}", "order"): "fields of records" for name in ("sort", "argsort", "partition", "argpartition")},
+    **{(f"np.{name}", "where"): "NumPy has none here" for name in ("matmul", "vecdot", "matvec", "vecmat")},
+    ("np.linalg.tensorinv", "ind"): "another one is for another array: test_linalg.py",
+    ("np.frexp", "dtype"): "NumPy takes none for two results",
+}
+"""Arguments with no value to try, each with its reason."""
 
 EXTRA: dict[str, tuple[str, ...]] = {
     "np.pad": ("constant_values", "end_values", "stat_length", "reflect_type"),
@@ -210,10 +255,11 @@ def _names(subject: Subject) -> Iterator[str]:
     yield from EXTRA.get(subject.name, ())
 
 
-def _placed(subject: Subject, call: Call) -> set[str]:
-    """The arguments that the call gives already."""
-    names = list(signature(subject.function).parameters)[: len(call.place(*call.arrays))]
-    return {*names, *subject.parameters}
+def placed(subject: Subject, call: Call) -> list[str]:
+    """The arguments that the call gives by position: the laws are about them."""
+    if isinstance(subject.function, np.ufunc):
+        return []
+    return list(signature(subject.function).parameters)[: len(call.place(*call.arrays))]
 
 
 def keywords() -> list[Keyword]:
@@ -222,6 +268,8 @@ def keywords() -> list[Keyword]:
     for subject in SUBJECTS:
         if subject.twin and "." in subject.name and not _is_method(subject):
             for name in _names(subject):
+                if (subject.name, name) in NOTHING:
+                    continue
                 found.setdefault((subject.name, name), Keyword(subject, name))
     return list(found.values())
 

@@ -336,6 +336,13 @@ def _put(draw: Draw, domain: Any) -> Call:
     return Call((draw.array(shape), draw.array(draw.pick([(2,), (4,), ()]))), lambda x, v: (x, [4, -1, 0], v))
 
 
+def _between_zeros(draw: Draw, domain: Any) -> Call:
+    """The zeros at the ends stay zeros: what is trimmed has no derivative."""
+    zeros, more = (np.zeros(draw.pick([1, 0, 2])) for _ in range(2))
+    inner = draw.array(draw.pick([(3,), (1,), (0,)]), "nonzero")
+    return Call((inner,), lambda x: (np.concatenate([zeros, x, more]),))
+
+
 def _under_mask(draw: Draw, domain: Any) -> Call:
     shape = draw.pick([(2, 3), (4,), (0, 2)])
     mask = draw.array(shape, "boolean")
@@ -421,6 +428,7 @@ BY_KIND: dict[str, Maker] = {
 BY_FUNCTION: dict[Any, Maker] = {
     np.choose: _chosen,
     np.put: _put,
+    np.trim_zeros: _between_zeros,
     np.place: _under_mask,
     np.putmask: _under_mask,
     np.copyto: _copied_to,

@@ -44,5 +44,3 @@ def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
         if value.ndim != rank:
             raise ValueError("the function of np.apply_over_axes gave another number of axes; keep it, or drop one")
     return value
-
-

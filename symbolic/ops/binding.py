@@ -137,6 +137,8 @@ class Binder:
         cls, count = self.cls, len(self.cls.operand_names)
         if len(args) == count and not kwargs:
             return cls.make(tuple([as_layer(one) for one in args]), tuple(cls.defaults.values()))
+        if kwargs.get("dtype") is not None and isinstance(self.function, np.ufunc) and "dtype" not in cls.defaults:
+            args, kwargs = _in_dtype(self.function, args, kwargs)
         names = list(signature(self.function).parameters)[:count]
         given = arguments(self.function, args, kwargs, {*names, *cls.defaults})
         out = given.pop("out", None)
@@ -144,6 +146,17 @@ class Binder:
         given = plainly(given)
         value = cls.make(operands, tuple([given.get(name, value) for name, value in cls.defaults.items()]))
         return value if out is None else written(out, value, _name(self.function))
+
+
+def _in_dtype(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """`dtype=` of a ufunc: the operands in the dtypes from which it computes such a result."""
+    rest = {name: value for name, value in kwargs.items() if name not in ("dtype", "casting")}
+    operands: list[Any] = [as_layer(one) for one in args]
+    wanted = (None,) * ufunc.nin + (np.dtype(kwargs["dtype"]),) * ufunc.nout
+    kinds = (*[one.dtype for one in operands], *[None] * ufunc.nout)
+    found = ufunc.resolve_dtypes(kinds, signature=wanted, casting=kwargs.get("casting", "same_kind"))
+    pairs = zip(operands, found, strict=False)
+    return tuple([one if one.dtype == kind else np.astype(one, kind) for one, kind in pairs]), rest
 
 
 def implements(*functions: Callable[..., Any], **laws: Any) -> Callable[[Kernel], Kernel]:

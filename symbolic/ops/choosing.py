@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symbolic.errors import ShapeError
-from symbolic.layer import FUNCTIONS
+from symbolic.layer import FUNCTIONS, Layer
 from symbolic.literal import as_layer
 from symbolic.ops.binding import Kernel, implements
 from symbolic.ops.deltas import SumLike
@@ -60,10 +60,12 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 
 @implements(np.piecewise, operands="conditions")
-def piecewise(x: Any, condlist: Any, funclist: Any) -> Any:
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     """The last condition that holds decides; every piece is computed everywhere."""
     conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
-    pieces = [piece(x) if callable(piece) else piece for piece in funclist]
+    pieces = [
+        piece(x, *args, **kw) if callable(piece) and not isinstance(piece, Layer) else piece for piece in funclist
+    ]
     if len(pieces) not in (len(conditions), len(conditions) + 1):
         raise ValueError(f"np.piecewise of {len(conditions)} conditions and {len(pieces)} pieces; give one for each")
     out = pieces.pop() if len(pieces) > len(conditions) else 0

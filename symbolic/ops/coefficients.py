@@ -48,7 +48,7 @@ class Leading(Operation):
             return values[0]
         raise ShapeError(
             "np.polymul of coefficients that begin with 0, which NumPy drops",
-            remedy="leave the leading zeros out (p[1:], or np.trim_zeros(p, 'f')), or use np.convolve, which keeps them",
+            remedy="leave them out (p[1:], or np.trim_zeros(p, 'f')), or use np.convolve, which keeps them",
         )
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:

@@ -203,12 +203,12 @@ def _density(counts: Any, edges: Sequence[Any]) -> Any:
 
 
 @implements(np.histogram2d, operands="two_binned", samples=({"bins": 3}, {"bins": [2, 3], "density": True}))
-def histogram2d(
-    x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
-) -> Any:
+def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """One array of edges, or one number of bins, is for both."""
     if len(x) != len(y):
-        refuse(f"np.histogram2d of {len(x)} and {len(y)} entries", "give as many of the one as of the other", ShapeError)
+        refuse(
+            f"np.histogram2d of {len(x)} and {len(y)} entries", "give as many of the one as of the other", ShapeError
+        )
     if np.ndim(bins) == 1 and len(bins) not in (1, 2):
         bins = [bins, bins]
     counts, edges = histogramdd([x, y], bins, range, density, weights)

@@ -181,14 +181,25 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
     return Cumprod(a if dtype is None else Cast(a, to=np.dtype(dtype)), axis=axis)
 
 
-@implements(np.cumulative_sum, samples=[{"axis": 0}])
-def cumulative_sum(x: Any, axis: Any = None, dtype: Any = None) -> Any:
-    return np.cumsum(x, axis=_only_axis(x, axis), dtype=dtype)
+@implements(np.cumulative_sum, samples=[{"axis": 0}, {"axis": -1, "include_initial": True}])
+def cumulative_sum(x: Any, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Any:
+    axis = _only_axis(x, axis)
+    return _from_the_start(np.cumsum(x, axis=axis, dtype=dtype), axis, 0 if include_initial else None)
 
 
-@implements(np.cumulative_prod, samples=[{"axis": 0}])
-def cumulative_prod(x: Any, axis: Any = None, dtype: Any = None) -> Any:
-    return np.cumprod(x, axis=_only_axis(x, axis), dtype=dtype)
+@implements(np.cumulative_prod, samples=[{"axis": 0}, {"axis": -1, "include_initial": True}])
+def cumulative_prod(x: Any, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Any:
+    axis = _only_axis(x, axis)
+    return _from_the_start(np.cumprod(x, axis=axis, dtype=dtype), axis, 1 if include_initial else None)
+
+
+def _from_the_start(found: Any, axis: int, first: Any) -> Any:
+    """With what there is before the first entry."""
+    if first is None:
+        return found
+    widths = [(0, 0)] * found.ndim
+    widths[axis] = (1, 0)
+    return np.pad(found, widths, constant_values=first)
 
 
 def _only_axis(x: Any, axis: Any) -> Any:

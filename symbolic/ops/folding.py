@@ -4,6 +4,7 @@ or at the places of an index."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,7 @@ def _reduceat(ufunc: Any) -> Callable[..., Any]:
         places = np.asarray(static(indices, f"the indices of np.{ufunc.__name__}.reduceat"), dtype=int).tolist()
         if any(not 0 <= k < layer.shape[axis] for k in places):
             raise IndexError(f"an index of np.{ufunc.__name__}.reduceat is out of bounds; use those of the axis")
-        ends = [stop if stop > k else k + 1 for k, stop in zip(places, places[1:], strict=False)] + [None]
+        ends = [stop if stop > k else k + 1 for k, stop in pairwise(places)] + [None]
         if not places:
             return layer[entry(slice(0, 0), axis)]
         pieces = [layer[entry(slice(k, stop), axis)] for k, stop in zip(places, ends, strict=True)]
@@ -143,7 +144,9 @@ def _named(formula: Callable[..., Any], name: str) -> Callable[..., Any]:
     return checked
 
 
-_OF_TWO = {one for one in vars(np).values() if isinstance(one, np.ufunc) and (one.nin, one.nout, one.signature) == (2, 1, None)}
+_OF_TWO = {
+    one for one in vars(np).values() if isinstance(one, np.ufunc) and (one.nin, one.nout, one.signature) == (2, 1, None)
+}
 _bind("outer", _outer, sorted(_OF_TWO, key=lambda ufunc: ufunc.__name__))
 _bind("reduce", _reduce, _FOLDED)
 _bind("accumulate", _accumulate, _ACCUMULATED)

@@ -18,12 +18,20 @@ from symbolic.spec import AnySpec, Shape, Spec, broadcast, normalize_axis, resul
 
 @implements(np.take, samples=({"indices": [0, 0]}, {"indices": [0, -1], "axis": 0}, {"indices": 0, "axis": -1}))
 def take(a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Any:
-    if mode != "raise":
-        raise unsupported(f"np.take with mode={mode!r}", "bring the indices into range first (np.clip, np.remainder)")
     operand: Any = np.ravel(as_layer(a)) if axis is None else as_layer(a)
     if here.facts is not None and operand.ndim == 0:
         operand = np.ravel(operand)  # NumPy lets axis 0 of a 0-d array pass
-    return operand[entry(_integers(indices), 0 if axis is None else ints(axis, "axis= of np.take"))]
+    axis = 0 if axis is None else ints(axis, "axis= of np.take")
+    places = _integers(indices)
+    return operand[entry(places if mode == "raise" else _within(places, operand.shape[axis], mode), axis)]
+
+
+def _within(places: Any, size: int, mode: str) -> Any:
+    """Indices brought into range."""
+    if mode not in ("wrap", "clip"):
+        raise unsupported(f"np.take with mode={mode!r}", "use mode='raise', 'wrap' or 'clip'")
+    found = np.remainder(places, size) if mode == "wrap" else np.clip(places, 0, size - 1)
+    return found if isinstance(found, Layer) or np.ndim(found) else int(found)
 
 
 def _integers(indices: Any) -> Any:

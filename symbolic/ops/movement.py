@@ -388,7 +388,11 @@ def ndim_of(a: Any) -> Any:
 
 @implements(np.size)
 def size_of(a: Any, axis: Any = None) -> Any:
-    return as_layer(a).size if axis is None else as_layer(a).shape[axis]
+    layer: Any = as_layer(a)
+    axis = ints(axis, "axis of np.size")
+    if isinstance(axis, tuple):
+        return int(np.prod([layer.shape[k] for k in normalize_axes(axis, layer.ndim)], dtype=int))
+    return layer.size if axis is None else layer.shape[axis]
 
 
 @implements(np.resize, operands="some", samples=({"new_shape": 3}, {"new_shape": (2, 4)}, {"new_shape": (0, 2)}))

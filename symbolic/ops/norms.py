@@ -106,7 +106,10 @@ def _matrix(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
 def _singular(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     """From the singular values: their sum, the largest or the smallest."""
     values = np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), compute_uv=False)
-    out = np.sum(np.abs(values), -1) if ord == "nuc" else (np.max if ord > 0 else np.min)(values, -1)
+    if ord == "nuc":
+        out = np.sum(np.abs(values), -1)
+    else:
+        out = np.max(values, -1, initial=0) if ord > 0 else np.min(values, -1)
     return np.expand_dims(out, axes) if keepdims else out
 
 

@@ -188,6 +188,11 @@ class Searchsorted(Operation, numpy=np.searchsorted):
         return None, None
 
 
+@implements(np.searchsorted, domain="sorted")
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    return Searchsorted(a if sorter is None else np.take(as_layer(a), sorter), v, side=side)
+
+
 class Digitize(Operation, numpy=np.digitize):
     """The number of the bin that each entry falls into."""
 
@@ -301,7 +306,10 @@ class Kept(Operation):
     def evaluate(self, *values: Any) -> Any:
         found, kept = np.nonzero(values[0])[self.axis], np.zeros(values[0].shape[self.axis], bool)
         if found.size:
-            first, last = int(found.min()) if "f" in self.trim else 0, int(found.max()) + 1 if "b" in self.trim else None
+            first, last = (
+                int(found.min()) if "f" in self.trim else 0,
+                int(found.max()) + 1 if "b" in self.trim else None,
+            )
             kept[first:last] = True
         return kept
 

@@ -99,7 +99,9 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     weak = type(src) in (bool, int, float, complex)
     kind = np.result_type(array.dtype, src) if weak else source.dtype
     if not np.can_cast(kind, array.dtype, casting):
-        raise TypeError(f"np.copyto cannot cast {kind} to {array.dtype} by {casting!r}; convert first, or name casting=")
+        raise TypeError(
+            f"np.copyto cannot cast {kind} to {array.dtype} by {casting!r}; convert first, or name casting="
+        )
     put_in(array, source if where is True else np.where(where, source, array), "np.copyto")
 
 
