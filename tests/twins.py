@@ -37,7 +37,16 @@ NO_TWIN = {"np.divide.outer", "np.fix", "np.lib.stride_tricks.sliding_window_vie
 NO_RULE = {
     *("np.copyto", "np.fill_diagonal", "np.place", "np.put", "np.put_along_axis", "np.putmask"),
     *("np.unique", "np.unique_values", "np.union1d", "np.setdiff1d", "np.setxor1d", "np.intersect1d"),
-    *("np.nextafter", "np.spacing", "np.apply_along_axis", "np.polydiv", "np.ix_", "np.partition", "np.argpartition"),
+    *(
+        "np.nextafter",
+        "np.spacing",
+        "np.trim_zeros",
+        "np.apply_along_axis",
+        "np.polydiv",
+        "np.ix_",
+        "np.partition",
+        "np.argpartition",
+    ),
 }
 """Functions that JAX has no derivative of (it writes into no array, and sets have none), or gives in another order or
 length."""

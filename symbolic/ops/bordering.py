@@ -110,7 +110,18 @@ _OPTIONS = {
         {"pad_width": (0, 1), "mode": "symmetric", "reflect_type": "odd"},
     ),
 )
-def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
+def pad(
+    array: Any,
+    pad_width: Any,
+    mode: Any = "constant",
+    constant_values: Any = None,
+    end_values: Any = None,
+    stat_length: Any = None,
+    reflect_type: Any = None,
+) -> Any:
+    named = (constant_values, end_values, stat_length, reflect_type)
+    names = ("constant_values", "end_values", "stat_length", "reflect_type")
+    options = {name: one for name, one in zip(names, named, strict=True) if one is not None}
     operand: Any = as_layer(array)
     for name in set(options) - set(_OPTIONS.get(mode, ()) if isinstance(mode, str) else ()):
         raise ValueError(f"np.pad with mode={mode!r} takes no {name}; leave it out")
@@ -123,6 +134,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> A
     border = _border(mode, options, operand.ndim)
     for axis, (before, after) in enumerate(pairs):
         if before or after:
+            if mode not in _COPIES and not operand.shape[axis]:
+                raise ValueError(f"np.pad with mode={mode!r} of an empty axis {axis}; use mode='constant'")
             operand = border(operand, axis, before, after)
     return operand
 
@@ -189,6 +202,10 @@ def _mirrored(mode: str) -> Callable[[Any, int, int, int], Any]:
 
     def border(x: Any, axis: int, before: int, after: int) -> Any:
         size = x.shape[axis]
+        if size == 0:
+            raise ValueError(f"np.pad with mode={mode!r} of an empty axis {axis}; use mode='constant'")
+        if size == 1:  # one entry is no line, and stands for all
+            return np.repeat(x, 1 + before + after, axis=axis)
         if max(before, after) > size - skip:
             raise unsupported(
                 f"np.pad with reflect_type='odd' and a border of {max(before, after)} for {size} entries",

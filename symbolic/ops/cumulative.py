@@ -5,6 +5,7 @@ A division by an entry fails where the entry is 0, so every rule here is made of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -51,12 +52,17 @@ def _others(x: Any, axes: tuple[int, ...]) -> Any:
     return before * after * _others(np.prod(x, axis=axis, keepdims=True), tuple(rest))
 
 
+def _in_dtype(function: Callable[[Any], Any], a: Any, dtype: Any) -> Any:
+    """In the dtype that was asked for, the result too: small integers are counted in larger ones."""
+    return function(a) if dtype is None else Cast(function(Cast(a, to=np.dtype(dtype))), to=np.dtype(dtype))
+
+
 @implements(np.prod)
 def prod(
     a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
     a = a if where is True else np.where(where, a, 1)
-    out = Prod(a if dtype is None else Cast(a, to=np.dtype(dtype)), axis=axis, keepdims=keepdims)
+    out = _in_dtype(lambda x: Prod(x, axis=axis, keepdims=keepdims), a, dtype)
     return out if initial is None else np.multiply(out, initial)
 
 
@@ -173,12 +179,12 @@ class Recurrence(Operation):
 
 @implements(np.cumsum)
 def cumsum(a: Any, axis: Any = None, dtype: Any = None) -> Any:
-    return Cumsum(a if dtype is None else Cast(a, to=np.dtype(dtype)), axis=axis)
+    return _in_dtype(lambda x: Cumsum(x, axis=axis), a, dtype)
 
 
 @implements(np.cumprod)
 def cumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
-    return Cumprod(a if dtype is None else Cast(a, to=np.dtype(dtype)), axis=axis)
+    return _in_dtype(lambda x: Cumprod(x, axis=axis), a, dtype)
 
 
 @implements(np.cumulative_sum, samples=[{"axis": 0}, {"axis": -1, "include_initial": True}])
