@@ -48,6 +48,15 @@ class SymbolicError(Exception):
         return _rebuild, (type(self) if cause is None else cause, self.seen, self.where, self.remedy, cause is not None)
 
 
+REMEDIES: dict[str, str] = {}
+"""What to write instead of a function of NumPy's: by its name, or by that of its module."""
+
+
+def instead_of(name: str) -> str:
+    """The remedy for a function that is refused; empty where there is none but the usual one."""
+    return REMEDIES.get(name) or REMEDIES.get(name.rpartition(".")[0], "")
+
+
 class ShapeError(SymbolicError, ValueError):
     """Shapes, ranks or sizes that do not fit."""
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from symbolic.context import assigning, here, source
-from symbolic.errors import SymbolicError, TraceError, Where, _place
+from symbolic.errors import SymbolicError, TraceError, Where, _place, instead_of
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -29,10 +29,6 @@ FUNCTIONS: dict[Any, Handler] = {}
 """What each NumPy function does when it is given a layer; filled by the operations."""
 UFUNC_METHODS: dict[tuple[np.ufunc, str], Handler] = {}
 """The same for `ufunc.reduce`, `ufunc.accumulate` and their like."""
-
-
-REMEDIES: dict[str, str] = {}
-"""What to write instead of a function that has no handler: by its name, or by that of its module."""
 
 
 class Runtime(Protocol):
@@ -193,7 +189,7 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         handler = FUNCTIONS.get(ufunc) if method == "__call__" else UFUNC_METHODS.get((ufunc, method))
         if handler is None:
             name = qualified(ufunc) + ("" if method == "__call__" else f".{method}")
-            raise unsupported(name, remedy_for(ufunc))
+            raise unsupported(name, instead_of(qualified(ufunc)))
         if out is None or all(one is None for one in out):
             return handler(inputs, kwargs)
         (target,) = out if len(out) == 1 else (None,)
@@ -207,7 +203,7 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         handler = FUNCTIONS.get(func)
         if handler is None:
-            raise unsupported(qualified(func), remedy_for(func))
+            raise unsupported(qualified(func), instead_of(qualified(func)))
         return handler(args, kwargs)
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
@@ -389,12 +385,6 @@ def refuse(seen: str, remedy: str, kind: type[SymbolicError] = TraceError) -> No
 def unsupported(name: str, instead: str = "") -> TraceError:
     remedy = instead or "write it with functions that are supported, or compute it outside the traced function"
     return TraceError(f"{name} is not supported on layers", where=_place(source()), remedy=remedy)
-
-
-def remedy_for(func: Callable[..., Any]) -> str:
-    """What to write instead of a function that is refused."""
-    name = qualified(func)
-    return REMEDIES.get(name) or REMEDIES.get(name.rpartition(".")[0], "")
 
 
 def qualified(func: Callable[..., Any]) -> str:

@@ -152,7 +152,7 @@ TESTED = [one for one in FUNCTIONS if one not in APART]
 
 
 def subjects() -> list[Subject]:
-    found = [one for function in TESTED for one in _of_function(function)]
+    found = [one for function in TESTED for one in of_function(function)]
     return found + [one for ufunc, name in UFUNC_METHODS for one in _of_method(ufunc, name)]
 
 
@@ -160,7 +160,7 @@ def _name(function: Any) -> str:
     return f"np.{function.__name__}" if isinstance(function, np.ufunc) else qualified(function)
 
 
-def _of_function(function: Any) -> Iterator[Subject]:
+def of_function(function: Any) -> Iterator[Subject]:
     if function is np.einsum:  # each of its subscripts is a function of its own
         yield from (Subject("np.einsum", function, {}, None, einsum(*one)) for one in EINSUMS)
         return
@@ -214,7 +214,8 @@ def _of_method(ufunc: Any, name: str) -> Iterator[Subject]:
         samples += [{"axis": -1, "keepdims": True}, {"axis": None}]
     if name == "accumulate":
         samples += [{"axis": -1}]
-    make = _outer if name == "outer" else elementwise(1)
+    divided = ufunc in (np.floor_divide, np.remainder, np.fmod)
+    make = (_outer_divided if divided else _outer) if name == "outer" else elementwise(1)
     for parameters in samples:
         yield Subject(f"np.{ufunc.__name__}.{name}", getattr(ufunc, name), parameters, domain, make)
 
@@ -225,6 +226,12 @@ def _at_places(ufunc: Any, name: str, domain: Any) -> Subject:
     if name == "reduceat":
         return Subject(f"np.{ufunc.__name__}.reduceat", method, {"indices": [0, 2, 1]}, domain, THREE_ROWS)
     return Subject(f"np.{ufunc.__name__}.at", written(method), {}, domain, ROWS_BY_NUMBER)
+
+
+def _outer_divided(draw: Draw, domain: Any) -> Call:
+    """No quotient is near a whole number."""
+    x, y = (draw.uniform(low, high, draw.shape(0, 2)) for low, high in ((0.2, 0.8), (1.0, 2.0)))
+    return Call((np.asarray(x, dtype=draw.dtype), np.asarray(y, dtype=draw.dtype)))
 
 
 def _outer(draw: Draw, domain: Any) -> Call:

@@ -35,6 +35,8 @@ NO_TWIN = {"np.divide.outer", "np.fix", "np.lib.stride_tricks.sliding_window_vie
 """Functions that JAX does not have: only central differences speak for these."""
 
 NO_RULE = {
+    *("np.add.at", "np.subtract.at"),
+    *("np.logical_and.reduceat", "np.logical_or.reduceat", "np.logical_xor.reduceat"),
     *("np.copyto", "np.fill_diagonal", "np.place", "np.put", "np.put_along_axis", "np.putmask"),
     *("np.unique", "np.unique_values", "np.union1d", "np.setdiff1d", "np.setxor1d", "np.intersect1d"),
     *(

@@ -65,7 +65,9 @@ def _folded(ufunc: Any, a: Any, axis: int) -> Any:
             raise ValueError(f"np.{ufunc.__name__}.reduce of no entries; give one at least")
         return np.full_like(np.sum(a, axis), ufunc.identity, dtype=_dtype(ufunc, a.dtype))
     entries = list(_entries(a, axis))
-    total = entries.pop(0) if ufunc.identity is None else ufunc(ufunc.identity, entries.pop(0))
+    total = entries.pop(0)
+    if not entries and ufunc.identity is not None:
+        return ufunc(ufunc.identity, total)
     for one in entries:
         total = ufunc(total, one)
     return total

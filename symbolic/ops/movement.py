@@ -393,17 +393,3 @@ def size_of(a: Any, axis: Any = None) -> Any:
     if isinstance(axis, tuple):
         return int(np.prod([layer.shape[k] for k in normalize_axes(axis, layer.ndim)], dtype=int))
     return layer.size if axis is None else layer.shape[axis]
-
-
-@implements(np.resize, operands="some", samples=({"new_shape": 3}, {"new_shape": (2, 4)}, {"new_shape": (0, 2)}))
-def resize(a: Any, new_shape: Any) -> Any:
-    """The entries in order, from the start again when there are no more of them."""
-    wanted = ints(new_shape, "new_shape of np.resize")
-    wanted = (wanted,) if isinstance(wanted, int) else wanted
-    if any(size < 0 for size in wanted):
-        raise ValueError(f"np.resize to shape {wanted}; sizes cannot be negative")
-    flat: Any = np.ravel(as_layer(a))
-    count = int(np.prod(wanted, dtype=int))
-    if flat.size == 0:
-        return np.zeros_like(flat, shape=wanted)
-    return np.reshape(flat[np.arange(count) % flat.size], wanted)

@@ -1,4 +1,4 @@
-"""How does an array grow by copies of its entries? Repeat and tile, with their ways back."""
+"""How does an array grow by copies of its entries? Repeat, tile and resize."""
 
 from __future__ import annotations
 
@@ -121,3 +121,17 @@ class TiledLike(Like):
 @implements(np.tile, samples=Tile.samples)
 def tile(A: Any, reps: Any) -> Any:
     return Tile.make((as_layer(A),), (ints(reps, "reps of np.tile"),))
+
+
+@implements(np.resize, operands="some", samples=({"new_shape": 3}, {"new_shape": (2, 4)}, {"new_shape": (0, 2)}))
+def resize(a: Any, new_shape: Any) -> Any:
+    """The entries in order, from the start again when there are no more of them."""
+    wanted = ints(new_shape, "new_shape of np.resize")
+    wanted = (wanted,) if isinstance(wanted, int) else wanted
+    if any(size < 0 for size in wanted):
+        raise ValueError(f"np.resize to shape {wanted}; sizes cannot be negative")
+    flat: Any = np.ravel(as_layer(a))
+    count = int(np.prod(wanted, dtype=int))
+    if flat.size == 0:
+        return np.zeros_like(flat, shape=wanted)
+    return np.reshape(flat[np.arange(count) % flat.size], wanted)
