@@ -19,7 +19,8 @@ from symbolic.spec import AnySpec, Spec
 
 def _aligned(one: Any, other: Any) -> tuple[Any, Any]:
     """Both as long as the longer one, with zeros for the powers that are missing."""
-    first, second = (np.atleast_1d(as_layer(given)) for given in (one, other))
+    first: Any = np.atleast_1d(as_layer(one))
+    second: Any = np.atleast_1d(as_layer(other))
     n, m = first.shape[0], second.shape[0]
     return np.pad(first, (max(m - n, 0), 0)), np.pad(second, (max(n - m, 0), 0))
 
@@ -57,9 +58,13 @@ class Leading(Operation):
 
 @implements(np.polymul, operands="vectors", domain="nonzero")
 def polymul(a1: Any, a2: Any) -> Any:
-    one, other = (np.atleast_1d(as_layer(given)) for given in (a1, a2))
-    one, other = (np.zeros_like(given, shape=(1,)) if given.shape == (0,) else Leading(given) for given in (one, other))
-    return np.convolve(one, other)
+    return np.convolve(_led(a1), _led(a2))
+
+
+def _led(p: Any) -> Any:
+    """The coefficients, [0] for none, with a look at the first when they are known."""
+    layer: Any = np.atleast_1d(as_layer(p))
+    return np.zeros_like(layer, shape=(1,)) if layer.shape == (0,) else Leading(layer)
 
 
 class Significant(Operation):

@@ -103,7 +103,7 @@ class Tally(Operation):
     """How often each number occurs, of as many as there are bins between edges (or `size`)."""
 
     __slots__ = ()
-    operand_names = ("numbers", "edges")
+    operand_names: ClassVar[tuple[str, ...]] = ("numbers", "edges")
     defaults: ClassVar[Any] = {"size": None}
 
     def infer(self, *specs: AnySpec) -> AnySpec:

@@ -15,6 +15,7 @@ from symbolic.ops.axes import plain
 from symbolic.ops.binding import Kernel, implements, written
 from symbolic.ops.deltas import conjugate
 from symbolic.ops.operation import Operation, array
+from symbolic.ops.passing import Cast
 from symbolic.spec import AnySpec, Dim, Shape, Spec, result_dtype, show
 
 LETTERS = ascii_uppercase + ascii_lowercase  # in the order of their codes, so that sorting keeps the order of labels
@@ -185,7 +186,7 @@ def einsum(*operands: Any, optimize: Any = False, out: Any = None, dtype: Any = 
     if isinstance(out, np.ndarray):
         raise unsupported("the argument out= of np.einsum", "assign the result to a name")
     subscripts, values = _parsed(operands)
-    values = values if dtype is None else [np.astype(as_layer(one), np.dtype(dtype)) for one in values]
+    values = values if dtype is None else [Cast(one, to=np.dtype(dtype)) for one in values]
     found = _einsum(subscripts, values)
     return found if out is None else written(out, found, "np.einsum")
 

@@ -102,7 +102,7 @@ def cov(
     dtype: Any = None,
 ) -> Any:
     """Of the rows (or the columns): the mean product of what is left when each mean is taken off."""
-    rows = _rows(_wide(m) if dtype is None else np.astype(as_layer(m), np.dtype(dtype)), rowvar)
+    rows = _rows(_wide(m) if dtype is None else Cast(m, to=np.dtype(dtype)), rowvar)
     if y is not None:
         rows = np.concatenate([rows, _rows(_wide(y), rowvar)], axis=0)
     less = int(static(ddof, "ddof of np.cov")) if ddof is not None else 0 if bias else 1

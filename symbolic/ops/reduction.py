@@ -51,7 +51,7 @@ def sum_(
     a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
     a = a if where is True else np.where(where, a, 0)
-    out = Sum(a if dtype is None else Cast(a, to=np.dtype(dtype)), axis=axis, keepdims=keepdims)
+    out: Any = Sum(a if dtype is None else Cast(a, to=np.dtype(dtype)), axis=axis, keepdims=keepdims)
     out = out if dtype is None else Cast(out, to=np.dtype(dtype))  # small integers are added in larger ones
     return out if initial is None else np.add(out, initial)
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy._core import umath
 
 from symbolic.ops.binding import Kernel, implements
 from symbolic.ops.families import Binary, Predicate, Step
@@ -261,7 +260,10 @@ class Fmin(_Numbers, numpy=np.fmin):
     __slots__ = ()
 
 
-@implements(umath.clip, domain=("distinct", "negative", "positive"))
+_clip: Any = np._core.umath.clip  # type: ignore[attr-defined]  # below np.clip, and without a public name
+
+
+@implements(_clip, domain=("distinct", "negative", "positive"))
 def clip_ufunc(x1: Any, x2: Any, x3: Any) -> Any:
     return np.minimum(np.maximum(x1, x2), x3)
 

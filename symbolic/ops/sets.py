@@ -29,8 +29,9 @@ class _OfValues(Operation):
     defaults: ClassVar[Any] = {"axis": None, "equal_nan": True}
 
     def found(self, x: Any, *wanted: str) -> Any:
-        options = {f"return_{name}": True for name in wanted}
-        return np.unique(x, axis=self.axis, equal_nan=self.equal_nan, **options)
+        options: Any = {f"return_{name}": True for name in wanted}
+        function: Any = np.unique
+        return function(x, axis=self.axis, equal_nan=self.equal_nan, **options)
 
 
 class Unique(_OfValues):

@@ -95,7 +95,7 @@ class _Bits(_Whole):
         shape = array(specs[0]).shape
         if shape is None or None in shape:
             return Spec((None,) if self.axis is None else None, np.dtype(np.uint8))
-        return Spec(np.shape(self.evaluate(np.zeros(shape, np.uint8))), np.dtype(np.uint8))  # type: ignore[arg-type]  # no None in it
+        return Spec(np.shape(self.evaluate(np.zeros(shape, np.uint8))), np.dtype(np.uint8))
 
 
 class PackBits(_Bits, numpy=np.packbits):

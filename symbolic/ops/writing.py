@@ -14,6 +14,7 @@ from symbolic.layer import Layer, refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import along, ints
 from symbolic.ops.binding import array_method, implements, written
+from symbolic.ops.passing import Cast
 from symbolic.spec import normalize_axis
 
 
@@ -31,7 +32,7 @@ def target(value: Any, name: str) -> Any:
 
 def put_in(array: Any, value: Any, name: str) -> None:
     """Every entry anew, in the dtype that the array has."""
-    value = np.astype(as_layer(value), array.dtype)
+    value = Cast(value, to=array.dtype)
     written(array, np.broadcast_to(value, tuple(array.shape)), name)
 
 
@@ -76,7 +77,8 @@ def _masked(array: Any, mask: Any, name: str) -> Any:
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """The values in a row, over the entries that the mask has."""
     array = target(arr, "np.place")
-    holds, values = _masked(array, mask, "np.place"), np.ravel(as_layer(vals))
+    holds = _masked(array, mask, "np.place")
+    values: Any = np.ravel(as_layer(vals))
     if not values.size:
         raise ValueError("np.place of no values; give one at least")
     number = np.remainder(np.cumsum(holds) - 1, values.size)
@@ -87,7 +89,8 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """The values in a row over all entries; only those that the mask has are written."""
     array = target(a, "np.putmask")
-    holds, given = _masked(array, mask, "np.putmask"), np.ravel(as_layer(values))
+    holds = _masked(array, mask, "np.putmask")
+    given: Any = np.ravel(as_layer(values))
     if given.size:
         put_in(array, np.where(holds, np.resize(given, tuple(array.shape)), array), "np.putmask")
 
