@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
 
 __all__ = [
     "DtypeError",
@@ -50,6 +52,14 @@ class SymbolicError(Exception):
 
 REMEDIES: dict[str, str] = {}
 """What to write instead of a function of NumPy's: by its name, or by that of its module."""
+
+
+def qualified(func: Callable[..., Any]) -> str:
+    """The name by which users know a function; a ufunc's module NumPy does not tell."""
+    if isinstance(func, np.ufunc) and not hasattr(np, func.__name__):
+        return f"np.strings.{func.__name__.lstrip('_')}"
+    module = (getattr(func, "__module__", None) or "numpy").replace("numpy", "np", 1)
+    return f"{module}.{getattr(func, '__name__', func)}"
 
 
 def instead_of(name: str) -> str:

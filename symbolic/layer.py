@@ -14,6 +14,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from symbolic.context import assigning, here, source
 from symbolic.errors import SymbolicError, TraceError, Where, _place, instead_of
+from symbolic.errors import qualified as qualified
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -193,12 +194,17 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         if out is None or all(one is None for one in out):
             return handler(inputs, kwargs)
         (target,) = out if len(out) == 1 else (None,)
-        if not isinstance(target, Layer):
+        number = isinstance(target, Layer) and target is not inputs[0] and target.ndim == 0
+        if not isinstance(target, Layer) or number:  # `y += x` of a number makes a new one
             refuse(
                 f"np.{ufunc.__name__} would write a traced value into an array (out=, or an in-place operator)",
                 "assign the result to a name instead: y = y + x",
             )
-        return _write(target, handler(inputs, kwargs))
+        where, choose = kwargs.pop("where", True), FUNCTIONS[np.where]
+        if where is not True:  # what is left out counts as 1, which almost every function takes
+            inputs = tuple([one if isinstance(one, (int, float)) else choose((where, one, 1), {}) for one in inputs])
+        value = handler(inputs, kwargs)
+        return _write(target, value if where is True else choose((where, value, target), {}))
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         handler = FUNCTIONS.get(func)
@@ -385,14 +391,6 @@ def refuse(seen: str, remedy: str, kind: type[SymbolicError] = TraceError) -> No
 def unsupported(name: str, instead: str = "") -> TraceError:
     remedy = instead or "write it with functions that are supported, or compute it outside the traced function"
     return TraceError(f"{name} is not supported on layers", where=_place(source()), remedy=remedy)
-
-
-def qualified(func: Callable[..., Any]) -> str:
-    """The name by which users know a function; a ufunc's module NumPy does not tell."""
-    if isinstance(func, np.ufunc) and not hasattr(np, func.__name__):
-        return f"np.strings.{func.__name__.lstrip('_')}"
-    module = (getattr(func, "__module__", None) or "numpy").replace("numpy", "np", 1)
-    return f"{module}.{getattr(func, '__name__', func)}"
 
 
 def short(node: AnyLayer, limit: int = 60) -> str:

@@ -120,6 +120,7 @@ IN_PLACE: dict[str, Callable[[Any, Any], object]] = {
     "np.add.at": lambda y, v: np.add.at(y, ([0, 0], [1, 1]), v),
     "out": lambda y, v: np.cumsum(y * v[0], axis=1, out=y),
     "ufunc out": lambda y, v: np.multiply(y, v[1], out=y),
+    "ufunc out where": lambda y, v: np.divide(v[0], y, out=y, where=y > 1),
 }
 
 
@@ -140,6 +141,18 @@ def test_views_see_what_is_written_in_place(name: str) -> None:
         step.flat[1] = 1e-6
         moved = [body(*[one + sign * step if j == k else one for j, one in enumerate((X, v))]) for sign in (1, -1)]
         np.testing.assert_allclose(deltas[k].flat[1], (moved[0] - moved[1]) / 2e-6, rtol=1e-6, atol=1e-8)
+
+
+def test_a_number_takes_no_result() -> None:
+    with pytest.raises(SymbolicError, match=r"np\.add"):
+        grad(lambda x: np.add(x[0], 1.0, out=np.sum(x)))(X[0])
+
+
+def test_a_division_that_is_left_out_leaves_no_nan() -> None:
+    def body(x: Any) -> Any:
+        return np.sum(np.divide(1.0, x, out=np.zeros_like(x), where=x != 0))
+
+    assert_equal(grad(body)(np.array([0.0, 2.0])), np.array([0.0, -0.25]), "divide")
 
 
 SEEN = [name for name in IN_PLACE if name.startswith("np.") and name != "np.fill_diagonal"]
