@@ -225,6 +225,7 @@ SPECIFIC: dict[tuple[str, str], Tried] = {
     ("np.trace", "axis2"): [{"axis1": 1, "axis2": 0}],
     **{(f"np.{name}", "weights"): _inverted for name in ("quantile", "nanquantile", "percentile", "nanpercentile")},
     **{(f"np.{name}", "where"): _bounded for name in ("max", "amax", "min", "amin", "nanmax", "nanmin")},
+    **{(f"np.{name}.reduce", "where"): _bounded for name in ("maximum", "minimum", "fmax", "fmin")},
     ("np.interp", "period"): [3.35],
 }
 
@@ -242,12 +243,22 @@ EXTRA: dict[str, tuple[str, ...]] = {
     "np.einsum": ("dtype", "casting", "order"),
 }
 """Arguments that a signature hides behind **kwargs."""
+OF_METHODS = {
+    "reduce": ("axis", "dtype", "keepdims", "initial", "where", "out"),
+    "accumulate": ("axis", "dtype", "out"),
+    "reduceat": ("axis", "dtype", "out"),
+    "outer": ("dtype", "casting", "order", "out"),
+    "at": (),
+}
 OF_UFUNCS = ("out", "where", "dtype", "casting", "order", "subok")
 
 
 def _names(subject: Subject) -> Iterator[str]:
     if isinstance(subject.function, np.ufunc):
         yield from OF_UFUNCS
+        return
+    if _is_method(subject):
+        yield from OF_METHODS[subject.name.rpartition(".")[2]]
         return
     for parameter in signature(subject.function).parameters.values():
         if parameter.default is not inspect.Parameter.empty and parameter.kind is not parameter.POSITIONAL_ONLY:
@@ -257,7 +268,7 @@ def _names(subject: Subject) -> Iterator[str]:
 
 def placed(subject: Subject, call: Call) -> list[str]:
     """The arguments that the call gives by position: the laws are about them."""
-    if isinstance(subject.function, np.ufunc):
+    if isinstance(subject.function, np.ufunc) or _is_method(subject):
         return []
     return list(signature(subject.function).parameters)[: len(call.place(*call.arrays))]
 
@@ -266,7 +277,7 @@ def keywords() -> list[Keyword]:
     """Every argument of every subject that is a function of NumPy's, each once."""
     found: dict[tuple[str, str], Keyword] = {}
     for subject in SUBJECTS:
-        if subject.twin and "." in subject.name and not _is_method(subject):
+        if subject.twin and "." in subject.name:
             for name in _names(subject):
                 if (subject.name, name) in NOTHING:
                     continue
@@ -275,7 +286,8 @@ def keywords() -> list[Keyword]:
 
 
 def _is_method(subject: Subject) -> bool:
-    return subject.name.rsplit(".", 1)[-1] in ("reduce", "accumulate", "outer", "reduceat", "at")
+    _, *names = subject.name.split(".")
+    return len(names) == 2 and isinstance(getattr(np, names[0], None), np.ufunc)
 
 
 KEYWORDS = keywords()

@@ -31,6 +31,13 @@ def signature(function: Callable[..., Any]) -> inspect.Signature:
 
 
 _UNTOLD: dict[str, Callable[..., None]] = {
+    "can_cast": lambda from_, to, casting="safe": None,
+    "min_scalar_type": lambda a, /: None,
+    "packbits": lambda a, /, axis=None, bitorder="big": None,
+    "ravel_multi_index": lambda multi_index, dims, mode="raise", order="C": None,
+    "result_type": lambda *arrays_and_dtypes: None,
+    "unpackbits": lambda a, /, axis=None, count=None, bitorder="big": None,
+    "unravel_index": lambda indices, shape, order="C": None,
     "bincount": lambda x, /, weights=None, minlength=0: None,
     "concatenate": lambda arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind": None,
     "copyto": lambda dst, src, casting="same_kind", where=True: None,
@@ -92,7 +99,9 @@ def _keep(function: Any, name: str, value: Any, parameter: Any, wanted: Any, giv
 
 def _of_memory(name: str, value: Any, parameter: Any) -> bool:
     """Whether an argument is about memory alone; `order` names fields of records in functions that sort."""
-    return isinstance(value, (str, bool)) and value in _OF_MEMORY.get(name, ()) and parameter is not None
+    if parameter is None or (name == "order" and not isinstance(parameter.default, str)):
+        return False
+    return isinstance(value, (str, bool)) and value in _OF_MEMORY.get(name, ())
 
 
 def _left_out(name: str) -> str:
@@ -206,7 +215,22 @@ def method(name: str, ufunc: np.ufunc) -> Callable[[Kernel], Kernel]:
     """Give `ufunc.reduce` and its like a formula."""
 
     def decorate(formula: Kernel) -> Kernel:
-        UFUNC_METHODS[ufunc, name] = lambda args, kwargs: formula(*args, **kwargs)
+        known = inspect.signature(formula).parameters
+        free = any(one.kind is one.VAR_KEYWORD for one in known.values())
+
+        def handler(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            given: dict[str, Any] = {}
+            for one, value in kwargs.items():
+                if one == "indices" and len(args) > 1:
+                    continue  # NumPy hands them over twice when they are named
+                if free or one in known:
+                    given[one] = value
+                elif value is not None and value is not np._NoValue and value is not _UFUNC_DEFAULTS.get(one):
+                    full = f"{_name(ufunc)}.{name}"
+                    raise unsupported(f"the argument {one}= of {full}", f"leave {one}= out, and do it before or after")
+            return formula(*args, **given)
+
+        UFUNC_METHODS[ufunc, name] = handler
         return formula
 
     return decorate

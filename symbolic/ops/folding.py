@@ -21,9 +21,10 @@ from symbolic.spec import normalize_axis
 
 
 def _outer(ufunc: Any) -> Callable[..., Any]:
-    def outer(one: Any, other: Any, /) -> Any:
+    def outer(one: Any, other: Any, /, **options: Any) -> Any:
         first, second = as_layer(one), as_layer(other)
-        return ufunc(np.expand_dims(first, tuple(range(-second.ndim, 0))) if second.ndim else first, second)
+        first = np.expand_dims(first, tuple(range(-second.ndim, 0)))
+        return ufunc(first, np.expand_dims(second, ()), **options)  # arrays, not Python numbers
 
     return outer
 
@@ -45,8 +46,10 @@ def _entries(a: Any, axis: int) -> Iterator[Any]:
 
 
 def _reduce(ufunc: Any) -> Callable[..., Any]:
-    def reduce(a: Any, axis: Any = 0, keepdims: bool = False, initial: Any = None) -> Any:
+    def reduce(a: Any, axis: Any = 0, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
         layer: Any = as_layer(a)
+        if where is not True:
+            layer = np.where(where, layer, _nothing(ufunc, initial, layer.dtype))
         wanted = range(layer.ndim) if axis is None else np.atleast_1d(ints(axis, "axis")).tolist()
         axes = sorted([normalize_axis(one, layer.ndim) for one in wanted], reverse=True) if layer.ndim else []
         for one in axes:
@@ -54,9 +57,17 @@ def _reduce(ufunc: Any) -> Callable[..., Any]:
         layer = layer if axes or ufunc.identity is None else ufunc(ufunc.identity, layer)
         layer = np.astype(layer, _dtype(ufunc, layer.dtype))
         layer = layer if keepdims else np.squeeze(layer, axis=tuple(axes))
-        return layer if initial is None else ufunc(initial, layer)
+        return layer if initial is None else ufunc(_nothing(ufunc, initial, layer.dtype), layer)
 
     return reduce
+
+
+def _nothing(ufunc: Any, initial: Any, dtype: Any) -> Any:
+    """What an entry counts as that is left out."""
+    if initial is None and ufunc.identity is None:
+        raise ValueError(f"where= in np.{ufunc.__name__}.reduce needs initial=, for there may be nothing left; give it")
+    value: Any = as_layer(ufunc.identity if initial is None else initial)
+    return value.astype(dtype) if dtype.kind in "iub" else value
 
 
 def _folded(ufunc: Any, a: Any, axis: int) -> Any:
@@ -78,6 +89,8 @@ def _accumulate(ufunc: Any) -> Callable[..., Any]:
         layer: Any = as_layer(array)
         if layer.ndim == 0:
             refuse(f"np.{ufunc.__name__}.accumulate of a 0-d array", "use np.atleast_1d(x) first", DtypeError)
+        if axis is None:
+            raise unsupported(f"axis=None of np.{ufunc.__name__}.accumulate", "use np.ravel(x) first")
         axis = normalize_axis(ints(axis, "axis"), layer.ndim)
         layer = np.astype(layer, _dtype(ufunc, layer.dtype)) if layer.shape[axis] < 2 else layer
         found: list[Any] = []
@@ -93,6 +106,8 @@ def _reduceat(ufunc: Any) -> Callable[..., Any]:
 
     def reduceat(array: Any, indices: Any, axis: Any = 0) -> Any:
         layer: Any = as_layer(array)
+        if axis is None:
+            raise unsupported(f"axis=None of np.{ufunc.__name__}.reduceat", "use np.ravel(x) first")
         axis = normalize_axis(ints(axis, "axis"), layer.ndim)
         places = np.asarray(static(indices, f"the indices of np.{ufunc.__name__}.reduceat"), dtype=int).tolist()
         if any(not 0 <= k < layer.shape[axis] for k in places):
@@ -126,24 +141,7 @@ def _at(ufunc: Any) -> Callable[..., None]:
 def _bind(name: str, make: Callable[[Any], Callable[..., Any]], ufuncs: Any) -> None:
     for ufunc in ufuncs:
         if (ufunc, name) not in UFUNC_METHODS:
-            method(name, ufunc)(_named(make(ufunc), f"np.{ufunc.__name__}.{name}"))
-
-
-def _named(formula: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Arguments that the formula does not know are refused by name, unless they say nothing."""
-    known = formula.__code__.co_varnames[: formula.__code__.co_argcount + formula.__code__.co_kwonlyargcount]
-
-    def checked(*args: Any, **kwargs: Any) -> Any:
-        if len(args) > 1:
-            kwargs.pop("indices", None)  # NumPy hands them over twice when they are named
-        for one, value in list(kwargs.items()):
-            if one not in known and (value is None or value is np._NoValue or (one == "where" and value is True)):
-                del kwargs[one]
-            elif one not in known:
-                raise unsupported(f"the argument {one}= of {name}", f"leave {one}= out, or convert before or after")
-        return formula(*args, **kwargs)
-
-    return checked
+            method(name, ufunc)(make(ufunc))
 
 
 _OF_TWO = {

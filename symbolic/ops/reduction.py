@@ -322,10 +322,10 @@ def reduce_add(a: Any, axis: Any = 0, **options: Any) -> Any:
 
 
 @method("reduce", np.maximum)
-def reduce_maximum(a: Any, axis: Any = 0, **options: Any) -> Any:
-    return np.max(a, axis=axis, **options)
+def reduce_maximum(a: Any, axis: Any = 0, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
+    return max_(a, axis, keepdims, initial, where)
 
 
 @method("reduce", np.minimum)
-def reduce_minimum(a: Any, axis: Any = 0, **options: Any) -> Any:
-    return np.min(a, axis=axis, **options)
+def reduce_minimum(a: Any, axis: Any = 0, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
+    return min_(a, axis, keepdims, initial, where)
