@@ -133,8 +133,8 @@ def _called(function: Any) -> Callable[[Any], Any]:
         return lambda x: function(*[x] * function.nin)
     try:
         parameters = signature(function).parameters
-    except (KeyError, ValueError):
-        return lambda x: function("1 2", sep=" ", like=x)
+    except (KeyError, ValueError):  # written in C, and the signature is not told
+        return _untold(function)
     several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     required = [one for one in parameters.values() if one.default is one.empty and one.kind not in several]
     if "like" in parameters:
@@ -143,6 +143,21 @@ def _called(function: Any) -> Callable[[Any], Any]:
         return lambda x: function(*plain, like=x) if public else function(x, *plain)
     more = any(one.kind is one.VAR_POSITIONAL for one in parameters.values())
     return lambda x: function(*[x] * (len(required) + more))
+
+
+_OPERANDS = {"busday_count": 2, "busday_offset": 2, "is_busday": 1, "datetime_as_string": 1} | dict.fromkeys(
+    ("may_share_memory", "shares_memory"), 2
+)
+_PLAIN: dict[str, tuple[Any, ...]] = {"fromiter": ([3.0], float), "frombuffer": (b"12345678",), "fromfile": ("no",)}
+
+
+def _untold(function: Any) -> Callable[[Any], Any]:
+    name = function.__name__
+    if name == "fromstring":
+        return lambda x: function("1 2", sep=" ", like=x)
+    if name in _OPERANDS:
+        return lambda x: function(*[x] * _OPERANDS[name])
+    return lambda x: function(*_PLAIN.get(name, (3,)), like=x)
 
 
 # --------------------------------------------------------------------------- the page

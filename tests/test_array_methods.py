@@ -14,7 +14,7 @@ from symbolic import Layer, SymbolicError, grad
 from symbolic.layer import METHODS
 
 X = np.array([[0.3, -1.2, 2.5], [1.7, 0.9, -0.4]])
-NAMES = [name for name in dir(np.ndarray) if not name.startswith("_")]
+NAMES = [name for name in dir(np.ndarray) if not name.startswith("_") and hasattr(X, name)]
 
 CALLS: dict[str, Callable[[Any], Any]] = {
     "argpartition": lambda x: x.argpartition(1),
@@ -46,8 +46,8 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 """How a method is called that needs arguments; any other takes none."""
 REFUSED = {
     *("base", "byteswap", "ctypes", "data", "dump", "dumps", "flags", "getfield", "item", "resize", "setfield"),
-    *("setflags", "strides", "tobytes", "tofile", "tolist"),
-}
+    *("setflags", "strides", "tobytes", "tofile", "tolist", "tostring"),
+} & set(NAMES)
 PLAIN = {"device", "dtype", "itemsize", "nbytes", "ndim", "shape", "size"}
 
 

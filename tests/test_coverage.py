@@ -23,7 +23,7 @@ GENERIC = unsupported("").remedy
 def test_all_of_numpy_is_asked() -> None:
     names = {module.__name__ for module in public_modules()}
     assert {"numpy.linalg", "numpy.fft", "numpy.strings", "numpy.char", "numpy.lib.recfunctions"} <= names
-    assert 340 <= len(overridable().functions) <= 360
+    assert 320 <= len(overridable().functions) <= 370
     assert 120 <= len(overridable().ufuncs) <= 135
 
 

@@ -31,7 +31,20 @@ def in_jax(subject: Subject) -> dict[str, Any]:
     return {names.get(k, k): np.asarray(value) if isinstance(value, list) else value for k, value in values}
 
 
-NO_TWIN = {"np.divide.outer", "np.fix", "np.lib.stride_tricks.sliding_window_view", "np.power.outer"}
+_OUTER = (
+    *("arctan2", "copysign", "divide", "equal", "float_power", "floor_divide", "fmax", "fmin", "fmod", "gcd"),
+    *("greater", "greater_equal", "heaviside", "hypot", "lcm", "ldexp", "left_shift", "less", "less_equal"),
+    *("nextafter", "not_equal", "power", "remainder", "right_shift"),
+)
+_FOLDED = tuple([f"{one}.{way}" for one in ("fmax", "fmin", "hypot") for way in ("accumulate", "reduce", "reduceat")])
+_SCIMATH = ("arccos", "arcsin", "arctanh", "log", "log10", "log2", "logn", "power", "sqrt")
+NO_TWIN = {
+    *("np.copyto", "np.fix", "np.putmask", "np.real_if_close", "np.lib.stride_tricks.sliding_window_view"),
+    *("np.polynomial.polynomial.polygrid2d", "np.polynomial.polynomial.polyval2d"),
+    *(f"np.{name}.outer" for name in _OUTER),
+    *(f"np.{name}" for name in _FOLDED),
+    *(f"np.lib.scimath.{name}" for name in _SCIMATH),
+}
 """Functions that JAX does not have: only central differences speak for these."""
 
 NO_RULE = {

@@ -106,6 +106,7 @@ _REFUSED = {
     "getfield": "use x.astype(dtype), which keeps the gradient",
     "byteswap": "compute it outside the traced function",
     "tobytes": "compute it outside the traced function",
+    "tostring": "compute it outside the traced function",
     "tofile": "compute it outside the traced function",
     "dump": "compute it outside the traced function",
     "dumps": "compute it outside the traced function",

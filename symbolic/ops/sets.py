@@ -193,6 +193,13 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
     return IsIn(element, test_elements, invert=bool(invert))
 
 
+if hasattr(np, "in1d"):  # an older name, gone from NumPy 2.4
+
+    @implements(np.in1d, operands="sets", domain="integer")  # type: ignore[attr-defined,unused-ignore]  # see above
+    def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False, kind: Any = None) -> Any:
+        return IsIn(np.ravel(as_layer(ar1)), ar2, invert=bool(invert))
+
+
 def _each_once(arrays: Any, assume_unique: bool) -> Iterator[Any]:
     return (np.ravel(as_layer(one)) if assume_unique else unique(np.ravel(as_layer(one))) for one in arrays)
 
