@@ -469,6 +469,18 @@ BY_FUNCTION: dict[Any, Maker] = {
 """Functions whose arguments no kind describes."""
 
 PARAMETERS: dict[Any, list[dict[str, Any]]] = {
+    np.sum: [{}, {"axis": 0, "initial": 1.5}],
+    np.prod: [{}, {"axis": -1, "initial": 1.5}],
+    np.max: [{}, {"axis": 0, "initial": 0.25}],
+    np.min: [{}, {"axis": 0, "initial": 0.25}],
+    np.var: [{}, {"axis": 0, "correction": 1}],
+    np.average: [{}, {"axis": 0, "returned": True}],
+    np.quantile: [{"q": 0.3, "method": "weibull"}, {"q": 0.4, "method": "inverted_cdf", "axis": 0}],
+    np.nanquantile: [{"q": 0.3, "method": "hazen"}],
+    np.percentile: [{"q": 40.0, "method": "averaged_inverted_cdf"}],
+    np.take: [{"indices": [5, -7], "mode": "clip"}, {"indices": [5, -7], "mode": "wrap", "axis": 0}],
+    np.linspace: [{"num": 4, "retstep": True}],
+    np.nansum: [{}, {"axis": 0, "initial": 1.5}],
     np.broadcast_to: [{"shape": (2, 2)}, {"shape": (3, 2, 2)}],
     np.round: [{}, {"decimals": -1}],
     np.transpose: [{"axes": (1, 2, 0)}],
