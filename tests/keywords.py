@@ -108,6 +108,7 @@ BY_NAME: dict[str, Tried] = {
     "overwrite_input": [True],
     "weights": _weights,
     "method": ["lower", "higher", "midpoint", "nearest", "hazen", "weibull", "inverted_cdf", "median_unbiased"],
+    "interpolation": ["lower"],
     "decimals": [1, -1],
     "k": [1, -1],
     "n": [2, 3],

@@ -71,4 +71,4 @@ JAX_DIFFERS = {
     *("np.quantile(q=0.3,method='weibull')", "np.nanquantile(q=0.3,method='hazen')"),
     "np.percentile(q=40.0,method='averaged_inverted_cdf')",
 }
-"""Subjects that JAX refuses (a traced condition, a method), or where it has another convention (NaN for a deviation of 0)."""
+"""Subjects that JAX refuses (a traced condition, a method), or has another convention for (NaN for no spread)."""

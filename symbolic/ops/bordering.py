@@ -214,7 +214,7 @@ def _mirrored(mode: str) -> Callable[[Any, int, int, int], Any]:
         first, last = x[entry(slice(0, 1), axis)], x[entry(slice(-1, None), axis)]
         left = x[entry(np.arange(before, 0, -1) - 1 + skip, axis)]
         right = x[entry(size - 1 - skip - np.arange(after), axis)]
-        return np.concatenate([2 * first - left, x, 2 * last - right], axis=axis)
+        return np.astype(np.concatenate([2 * first - left, x, 2 * last - right], axis=axis), x.dtype)
 
     return border
 

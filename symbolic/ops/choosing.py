@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from symbolic.context import here
 from symbolic.errors import ShapeError
 from symbolic.layer import FUNCTIONS, Layer
 from symbolic.literal import as_layer
@@ -15,7 +16,7 @@ from symbolic.ops.binding import Kernel, implements
 from symbolic.ops.deltas import SumLike
 from symbolic.ops.families import Elementwise
 from symbolic.ops.operation import Operation, array
-from symbolic.ops.passing import Item
+from symbolic.ops.passing import Cast, Item
 from symbolic.spec import AnySpec, Spec, TupleSpec, broadcast, result_dtype
 
 # --------------------------------------------------------------------------- a choice by condition
@@ -71,7 +72,8 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     out = pieces.pop() if len(pieces) > len(conditions) else 0
     for condition, piece in zip(conditions, pieces, strict=True):
         out = np.where(condition, piece, out)
-    return SumLike(out, x)
+    whole = here.facts is not None and x.dtype.kind not in "fc"
+    return Cast(SumLike(out, x), to=x.dtype) if whole else SumLike(out, x)  # what NumPy writes into an array like x
 
 
 # --------------------------------------------------------------------------- where entries are true

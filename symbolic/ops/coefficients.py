@@ -117,7 +117,7 @@ def polyder(p: Any, m: Any = 1) -> Any:
         raise ValueError("np.polyder of a negative order; use np.polyint")
     found: Any = _vector(p, "np.polyder")
     for _ in range(times):
-        found = found[:-1] * np.arange(len(found) - 1, 0, -1) if len(found) else found[:0]
+        found = found[:-1] * np.arange(len(found) - 1, 0, -1)
     return found
 
 
@@ -217,7 +217,6 @@ def _horner(x: Any, c: Any, tensor: bool) -> Any:
     return total
 
 
-@implements(np.polynomial.polynomial.polyval2d, operands="polynomial_of_two")
 def polyval2d(x: Any, y: Any, c: Any) -> Any:
     places, others, coefficients = (as_layer(one) + 0.0 for one in (x, y, c))
     if places.shape != others.shape:
@@ -225,7 +224,11 @@ def polyval2d(x: Any, y: Any, c: Any) -> Any:
     return _horner(others, _horner(places, coefficients, True), False)
 
 
-@implements(np.polynomial.polynomial.polygrid2d, operands="polynomial_of_two")
 def polygrid2d(x: Any, y: Any, c: Any) -> Any:
     places, others, coefficients = (as_layer(one) + 0.0 for one in (x, y, c))
     return _horner(others, _horner(places, coefficients, True), True)
+
+
+if hasattr(np.polynomial.polynomial.polyval2d, "_implementation"):  # in NumPy 2.2 nobody can override it
+    implements(np.polynomial.polynomial.polyval2d, operands="polynomial_of_two")(polyval2d)
+    implements(np.polynomial.polynomial.polygrid2d, operands="polynomial_of_two")(polygrid2d)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from symbolic.context import here
 from symbolic.errors import DtypeError
 from symbolic.layer import refuse
 from symbolic.ops.binding import implements, method
@@ -63,6 +64,8 @@ def prod(
 ) -> Any:
     a = a if where is True else np.where(where, a, 1)
     out = _in_dtype(lambda x: Prod(x, axis=axis, keepdims=keepdims), a, dtype)
+    if isinstance(initial, float) and here.facts is not None and out.dtype.kind in "iu":
+        initial = int(initial)  # among integers an integer
     return out if initial is None else np.multiply(out, initial)
 
 

@@ -91,6 +91,7 @@ def _vector(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
 
 
 def _matrix(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    x = np.multiply(x, 1.0)
     if ord in ("fro", "f"):
         return Norm(x, axis=axes, keepdims=keepdims)
     if ord in ("nuc", 2, -2):

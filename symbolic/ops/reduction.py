@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from symbolic.context import here
 from symbolic.errors import ShapeError
 from symbolic.layer import Layer, unsupported
 from symbolic.ops.binding import Kernel, implements, method
@@ -53,7 +54,13 @@ def sum_(
     a = a if where is True else np.where(where, a, 0)
     out: Any = Sum(a if dtype is None else Cast(a, to=np.dtype(dtype)), axis=axis, keepdims=keepdims)
     out = out if dtype is None else Cast(out, to=np.dtype(dtype))  # small integers are added in larger ones
-    return out if initial is None else np.add(out, initial)
+    return out if initial is None else np.add(out, _beginning(initial, out))
+
+
+def _beginning(initial: Any, like: Any) -> Any:
+    """What a reduction starts with: among integers an integer."""
+    whole = isinstance(initial, float) and here.facts is not None and like.dtype.kind in "iu"
+    return int(initial) if whole else initial
 
 
 class Mean(Reduction, numpy=np.mean):
