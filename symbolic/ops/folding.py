@@ -23,7 +23,7 @@ from symbolic.spec import normalize_axis
 def _outer(ufunc: Any) -> Callable[..., Any]:
     def outer(one: Any, other: Any, /, **options: Any) -> Any:
         second: Any = as_layer(other)
-        first = np.expand_dims(as_layer(one), tuple(range(-second.ndim, 0)))
+        first: Any = np.expand_dims(as_layer(one), tuple(range(-second.ndim, 0)))
         return ufunc(first, np.expand_dims(second, ()), **options)  # arrays, not Python numbers
 
     return outer
