@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
@@ -138,6 +139,7 @@ WRITING = (np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, np.
 def written(function: Any) -> Callable[..., Any]:
     """The first argument after the function has written into a copy of it."""
 
+    @functools.wraps(function)
     def apply(x: Any, *rest: Any, **options: Any) -> Any:
         y = np.copy(x) + 0.0 * x
         function(y, *rest, **options)
