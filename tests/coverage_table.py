@@ -5,6 +5,7 @@ Found out by calling each with traced values. `python tests/coverage_table.py` w
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import warnings
 from collections.abc import Callable, Iterator
@@ -38,11 +39,9 @@ class Row(NamedTuple):
 
 def creation() -> dict[Any, Any]:
     """Functions that make arrays, where they have handlers of their own."""
-    try:
-        from symbolic.ops import making
-    except ImportError:
+    if importlib.util.find_spec("symbolic.callees") is None:
         return {}
-    return dict(getattr(making, "CREATION", {}))
+    return dict(importlib.import_module("symbolic.callees").MAKING)
 
 
 def name_of(function: Any) -> str:

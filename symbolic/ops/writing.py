@@ -57,7 +57,7 @@ def _flat_places(array: Any, places: Any, mode: str, name: str) -> Any:
     return np.unravel_index(places, tuple(array.shape)) if array.ndim else Ellipsis
 
 
-@implements(np.put)
+@implements(np.put, writes=True)
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     array = target(a, "np.put")
     places: Any = np.ravel(ind if isinstance(ind, Layer) else np.asarray(ind, np.intp))
@@ -73,7 +73,7 @@ def _masked(array: Any, mask: Any, name: str) -> Any:
     return np.reshape(np.astype(found, np.dtype(bool)), tuple(array.shape))
 
 
-@implements(np.place)
+@implements(np.place, writes=True)
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """The values in a row, over the entries that the mask has."""
     array = target(arr, "np.place")
@@ -85,7 +85,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     put_in(array, np.where(holds, np.reshape(values[number], tuple(array.shape)), array), "np.place")
 
 
-@implements(np.putmask)
+@implements(np.putmask, writes=True)
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """The values in a row over all entries; only those that the mask has are written."""
     array = target(a, "np.putmask")
@@ -95,7 +95,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
         put_in(array, np.where(holds, np.resize(given, tuple(array.shape)), array), "np.putmask")
 
 
-@implements(np.copyto)
+@implements(np.copyto, writes=True)
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     array = target(dst, "np.copyto")
     source: Any = as_layer(src)
@@ -108,7 +108,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     put_in(array, source if where is True else np.where(where, source, array), "np.copyto")
 
 
-@implements(np.put_along_axis)
+@implements(np.put_along_axis, writes=True)
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     array, places = target(arr, "np.put_along_axis"), as_layer(indices)
     if axis is None:
@@ -120,7 +120,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     put_at(array, along(tuple(array.shape), places, axis), values)
 
 
-@implements(np.fill_diagonal)
+@implements(np.fill_diagonal, writes=True)
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     array = target(a, "np.fill_diagonal")
     shape = tuple(array.shape)
