@@ -13,6 +13,7 @@ import numpy as np
 
 from symbolic.literal import as_layer
 from symbolic.ops.axes import Rearranged, plain
+from symbolic.ops.bordering import BorderIndex, Pad
 from symbolic.ops.checked import Checked
 from symbolic.ops.complexes import _Part
 from symbolic.ops.creation import Diag, Diagonal, DiagonalLike, FullLike, _Triangle
@@ -42,7 +43,6 @@ from symbolic.ops.movement import (
     Transpose,
 )
 from symbolic.ops.passing import Barrier, Cast, EntryLike, Item, Mark, Stopped, Tuple, entry_of, zero
-from symbolic.ops.repeating import BorderIndex, Pad
 from symbolic.ops.singular import Pinv
 from symbolic.ops.sliding import _Windowed
 from symbolic.ops.sorting import Evened, _Ordered

@@ -16,6 +16,7 @@ from symbolic.asking import answer, phrase
 from symbolic.callees import ELSEWHERE
 from symbolic.context import assigning, here, source
 from symbolic.errors import SymbolicError, TraceError, Where, _place
+from symbolic.naming import instead_of
 from symbolic.naming import qualified as qualified
 from symbolic.runtime import _Installed
 
@@ -165,21 +166,27 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         if handler is None and method == "__call__":
             handler = ELSEWHERE[0](ufunc)
         if handler is None:
-            raise unsupported(qualified(ufunc) + ("" if method == "__call__" else f".{method}"))
+            name = qualified(ufunc) + ("" if method == "__call__" else f".{method}")
+            raise unsupported(name, instead_of(qualified(ufunc)))
         if out is None or all(one is None for one in out):
             return handler(inputs, kwargs)
         (target,) = out if len(out) == 1 else (None,)
-        if not isinstance(target, Layer):
+        number = isinstance(target, Layer) and target is not inputs[0] and target.ndim == 0
+        if not isinstance(target, Layer) or number:  # `y += x` of a number makes a new one
             refuse(
                 f"{qualified(ufunc)} would write a traced value into an array (out=, or an in-place operator)",
                 "assign the result to a name instead: y = y + x",
             )
-        return _write(target, handler(inputs, kwargs))
+        where, choose = kwargs.pop("where", True), FUNCTIONS[np.where]
+        if where is not True:  # what is left out counts as 1, which almost every function takes
+            inputs = tuple([one if isinstance(one, (int, float)) else choose((where, one, 1), {}) for one in inputs])
+        value = handler(inputs, kwargs)
+        return _write(target, value if where is True else choose((where, value, target), {}))
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         handler = FUNCTIONS.get(func)
         if handler is None:
-            raise unsupported(qualified(func))
+            raise unsupported(qualified(func), instead_of(qualified(func)))
         return handler(args, kwargs)
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:

@@ -8,11 +8,21 @@ from typing import Any
 
 import numpy as np
 
+REMEDIES: dict[str, str] = {}
+"""What to write instead of a function of NumPy's: by its name, or by that of its module."""
+
+
+def instead_of(name: str) -> str:
+    """The remedy for a function that is refused; empty where there is none but the usual one."""
+    return REMEDIES.get(name) or REMEDIES.get(name.rpartition(".")[0], "")
+
 
 def qualified(func: Callable[..., Any]) -> str:
     """`np.linalg.norm`, or `scipy.special.logsumexp`, which stands in a private module of SciPy."""
-    module = home(func).replace("numpy", "np", 1)
-    return f"{module if module.startswith('np') else public(module)}.{getattr(func, '__name__', func)}"
+    module, name = home(func).replace("numpy", "np", 1), getattr(func, "__name__", func)
+    if module == "np.strings":
+        name = str(name).lstrip("_")
+    return f"{module if module.startswith('np') else public(module)}.{name}"
 
 
 def public(module: str) -> str:
@@ -24,5 +34,7 @@ def home(func: Callable[..., Any]) -> str:
     """The module of a function. A ufunc does not know its own: those that are not SciPy's are NumPy's."""
     if isinstance(func, np.ufunc):
         special = sys.modules.get("scipy.special")
-        return "scipy.special" if getattr(special, func.__name__, None) is func else "numpy"
+        if getattr(special, func.__name__, None) is func:
+            return "scipy.special"
+        return "numpy" if hasattr(np, func.__name__) else "numpy.strings"
     return str(getattr(func, "__module__", None) or "numpy")

@@ -49,15 +49,25 @@ from symbolic.nn.initializers import zeros as zeros
 from symbolic.nn.layers import Linear as Linear
 from symbolic.nn.layers import Module as Module
 from symbolic.nn.layers import ReLU as ReLU
+from symbolic.ops import applied as _applied  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import coefficients as _coefficients  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import counting as _counting  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import decompositions as _decompositions  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import domains as _domains  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import folding as _folding  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import foreign as _foreign  # noqa: F401 - it loads SciPy's formulas when they are needed
 from symbolic.ops import fourier as _fourier  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import linalg as _linalg  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import methods as _methods  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import polynomials as _polynomials  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import questions as _questions  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import refusals as _refusals  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import series as _series  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import sets as _sets  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import singular as _singular  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import statistics as _statistics  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import whole as _whole  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import writing as _writing  # noqa: F401 - it binds NumPy functions
 from symbolic.ops.arithmetic import Abs as Abs
 from symbolic.ops.arithmetic import Cbrt as Cbrt
 from symbolic.ops.arithmetic import Copysign as Copysign
@@ -78,6 +88,7 @@ from symbolic.ops.arithmetic import Sqrt as Sqrt
 from symbolic.ops.arithmetic import Square as Square
 from symbolic.ops.arithmetic import Subtract as Subtract
 from symbolic.ops.arithmetic import Times as Times
+from symbolic.ops.bordering import Pad as Pad
 from symbolic.ops.choosing import Where as Where
 from symbolic.ops.comparison import BitwiseAnd as BitwiseAnd
 from symbolic.ops.comparison import BitwiseOr as BitwiseOr
@@ -200,7 +211,6 @@ from symbolic.ops.reduction import Nanmin as Nanmin
 from symbolic.ops.reduction import Std as Std
 from symbolic.ops.reduction import Sum as Sum
 from symbolic.ops.reduction import Var as Var
-from symbolic.ops.repeating import Pad as Pad
 from symbolic.ops.repeating import Repeat as Repeat
 from symbolic.ops.repeating import Tile as Tile
 from symbolic.ops.rounding import Ceil as Ceil

@@ -267,7 +267,131 @@ def _observations(draw: Draw, domain: Any) -> Call:
     return Call((draw.array(draw.pick([(3, 4), (2, 5), (4,)])),))
 
 
+def _far_from_edges(draw: Draw, shape: Shape) -> Any:
+    """Entries from 0 to 6 that are near to no edge of two or three bins between them."""
+    entries = np.real(draw.array(shape, "unit")) * 0.4 + draw.rng.choice([0.5, 1.5, 2.5, 3.5, 4.5, 5.5], shape)
+    flat = entries.reshape(-1)
+    flat[:1], flat[1:2] = 0.0, 6.0
+    return np.asarray(entries, dtype=draw.dtype if draw.dtype.kind == "f" else float)
+
+
+def _to_be_binned(draw: Draw, domain: Any) -> Call:
+    return Call((_far_from_edges(draw, draw.pick([(5,), (2, 3)])),))
+
+
+def _rows_to_be_binned(draw: Draw, domain: Any) -> Call:
+    return Call((np.stack([_far_from_edges(draw, (5,)) for _ in range(2)], 1),))
+
+
+def _two_to_be_binned(draw: Draw, domain: Any) -> Call:
+    return Call(tuple([_far_from_edges(draw, (5,)) for _ in range(2)]))
+
+
+def _as_complex(count: int) -> Maker:
+    """Made complex within the function: of real numbers, their values would decide NumPy's dtype."""
+
+    def make(draw: Draw, domain: Any) -> Call:
+        given = [draw.array(one, domain) for one in draw.broadcasting(count)]
+        return Call(tuple(given), lambda *each: tuple([one + 0.3j for one in each]))
+
+    return make
+
+
+def _polynomial_of_two(draw: Draw, domain: Any) -> Call:
+    shape = draw.shape(0, 2)
+    return Call((draw.array(shape), draw.array(shape), draw.array(draw.pick([(2, 3), (1, 2), (3, 1)]))))
+
+
+def _sets(draw: Draw, domain: Any) -> Call:
+    return Call(tuple([draw.array(draw.shape(1, 2), domain) for _ in range(2)]))
+
+
+def _keys(draw: Draw, domain: Any) -> Call:
+    shape = draw.pick([(4,), (2, 3), (0,)])
+    return Call(tuple([draw.array(shape, domain) for _ in range(2)]), lambda *keys: (keys,))
+
+
+def _places(draw: Draw, domain: Any) -> Call:
+    shape = draw.shape(0, 2)
+    return Call(tuple([draw.rng.integers(0, 2, shape) for _ in range(2)]), lambda *each: (each,))
+
+
+def _open_mesh(draw: Draw, domain: Any) -> Call:
+    one, other = draw.array((3,), "integer"), draw.array((2,), "integer")
+    return Call((draw.array((4, 4)), one, other), lambda x, a, b: (a, b))
+
+
+def _chosen(draw: Draw, domain: Any) -> Call:
+    shape = draw.pick([(2, 3), (3,), ()])
+    numbers = draw.rng.integers(0, 2, shape)
+    return Call((numbers, draw.array(shape), draw.array((3,))), lambda k, x, y: (k, [x, y]))
+
+
+def _some(draw: Draw, domain: Any) -> Call:
+    return Call((draw.array(draw.pick([(4,), (2, 3), (3, 2, 2)]), domain),))
+
+
+def _put(draw: Draw, domain: Any) -> Call:
+    shape = draw.pick([(2, 3), (6,)])
+    return Call((draw.array(shape), draw.array(draw.pick([(2,), (4,), ()]))), lambda x, v: (x, [4, -1, 0], v))
+
+
+def _between_zeros(draw: Draw, domain: Any) -> Call:
+    """The zeros at the ends stay zeros: what is trimmed has no derivative."""
+    zeros, more = (np.zeros(draw.pick([1, 0, 2])) for _ in range(2))
+    inner = draw.array(draw.pick([(3,), (1,), (0,)]), "nonzero")
+    return Call((inner,), lambda x: (np.concatenate([zeros, x, more]),))
+
+
+def _under_mask(draw: Draw, domain: Any) -> Call:
+    shape = draw.pick([(2, 3), (4,), (0, 2)])
+    mask = draw.array(shape, "boolean")
+    return Call((draw.array(shape), mask, draw.array(draw.pick([(2,), (3,), (1,)]))))
+
+
+def _copied_to(draw: Draw, domain: Any) -> Call:
+    return Call((draw.array((2, 3)), draw.array(draw.pick([(2, 3), (3,), (2, 1), ()]))))
+
+
+def _put_along(draw: Draw, domain: Any) -> Call:
+    numbers = np.array([[0, 2], [1, 0]])
+    return Call((draw.array((2, 3)), draw.array(draw.pick([(2, 2), (2, 1), ()]))), lambda x, v: (x, numbers, v, 1))
+
+
+def _on_diagonal(draw: Draw, domain: Any) -> Call:
+    return Call((draw.array(draw.pick([(3, 3), (2, 3), (5, 2), (2, 2, 2)])), draw.array(draw.pick([(), (2,)]))))
+
+
+def _applied(x: Any) -> tuple[Any, ...]:
+    """Rows to two numbers each; the axis is the first."""
+    return lambda row: np.stack([np.sum(row * row), row[0]]), 0, x
+
+
+def _rows_by_number(draw: Draw, domain: Any) -> Call:
+    numbers = np.array([0, 2, 0])
+    return Call((draw.array((3, 2)), draw.array(draw.pick([(3, 2), (2,), ()]))), lambda x, v: (x, numbers, v))
+
+
+ROWS_BY_NUMBER = _rows_by_number
+THREE_ROWS = shaped(lambda draw: [draw.pick([(3, 2), (3,)])])
+
 BY_KIND: dict[str, Maker] = {
+    "binned": _to_be_binned,
+    "binned_rows": _rows_to_be_binned,
+    "two_binned": _two_to_be_binned,
+    "complex_numbers": _as_complex(1),
+    "real_numbers": lambda draw, domain: Call((np.real(draw.array(draw.shape(), domain)),)),
+    "real_vector": lambda draw, domain: Call((np.real(draw.array(draw.shape(1, 1), domain)),)),
+    "complex_pairs": _as_complex(2),
+    "polynomial_of_two": _polynomial_of_two,
+    "sets": _sets,
+    "keys": _keys,
+    "places": _places,
+    "open_mesh": _open_mesh,
+    "some": _some,
+    "small": lambda draw, domain: Call((draw.rng.integers(0, 5, draw.shape(0, 2)),)),
+    "square_matrix": shaped(lambda draw: [draw.pick([(3, 3), (2, 2, 2)])]),
+    "one_matrix": shaped(lambda draw: [draw.shape(2, 2)]),
     "invertible": _invertible,
     "definite": _definite,
     "full_rank": _full_rank,
@@ -303,6 +427,17 @@ BY_KIND: dict[str, Maker] = {
 """What `operands=` of a formula may say."""
 
 BY_FUNCTION: dict[Any, Maker] = {
+    np.choose: _chosen,
+    np.put: _put,
+    np.trim_zeros: _between_zeros,
+    np.place: _under_mask,
+    np.putmask: _under_mask,
+    np.copyto: _copied_to,
+    np.put_along_axis: _put_along,
+    np.fill_diagonal: _on_diagonal,
+    np.apply_along_axis: lambda draw, domain: Call((draw.array(draw.shape(1, 3)),), _applied),
+    np.apply_over_axes: lambda draw, domain: Call((draw.array(draw.shape(2, 3)),), lambda x: (np.sum, x, (0, -1))),
+    np.unique: ranked(1),
     np.linalg.inv: _invertible,
     np.linalg.det: shaped(_squares),
     np.linalg.solve: _equations,
@@ -335,6 +470,18 @@ BY_FUNCTION: dict[Any, Maker] = {
 """Functions whose arguments no kind describes."""
 
 PARAMETERS: dict[Any, list[dict[str, Any]]] = {
+    np.sum: [{}, {"axis": 0, "initial": 1.5}],
+    np.prod: [{}, {"axis": -1, "initial": 1.5}],
+    np.max: [{}, {"axis": 0, "initial": 0.25}],
+    np.min: [{}, {"axis": 0, "initial": 0.25}],
+    np.var: [{}, {"axis": 0, "correction": 1}],
+    np.average: [{}, {"axis": 0, "returned": True}],
+    np.quantile: [{"q": 0.3, "method": "weibull"}, {"q": 0.4, "method": "inverted_cdf", "axis": 0}],
+    np.nanquantile: [{"q": 0.3, "method": "hazen"}],
+    np.percentile: [{"q": 40.0, "method": "averaged_inverted_cdf"}],
+    np.take: [{"indices": [5, -7], "mode": "clip"}, {"indices": [5, -7], "mode": "wrap", "axis": 0}],
+    np.linspace: [{"num": 4, "retstep": True}],
+    np.nansum: [{}, {"axis": 0, "initial": 1.5}],
     np.broadcast_to: [{"shape": (2, 2)}, {"shape": (3, 2, 2)}],
     np.round: [{}, {"decimals": -1}],
     np.transpose: [{"axes": (1, 2, 0)}],

@@ -47,6 +47,7 @@ FLOORS: list[list[str]] = [
         "ops.sliding",
         "ops.matrices",
         "ops.python",
+        "ops.indexing",
         "ops.foreign",
         "ops.*",
         "ops.looking",

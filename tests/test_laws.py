@@ -20,16 +20,16 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from makers import BY_KIND
 from strategies import DOMAINS, Call, Draw
-from subjects import OWNERS, REFUSED, SUBJECTS, Subject, entries, leaves, network
-from twins import JAX_DIFFERS, NO_TWIN, in_jax, twin
+from subjects import OWNERS, SUBJECTS, Subject, entries, leaves, network
+from twins import JAX_DIFFERS, NO_RULE, NO_TWIN, in_jax, twin
 
-from symbolic import Identity, SymbolicError, grad, jvp, value_and_grad, vjp, vmap
+from symbolic import Identity, grad, jvp, value_and_grad, vjp, vmap
 from symbolic.batching import _Mapped
 from symbolic.context import inside
 from symbolic.execution import flat
 from symbolic.inference import Inference
-from symbolic.layer import FUNCTIONS, AnyLayer
-from symbolic.ops.binding import FORMULAS, signature
+from symbolic.layer import AnyLayer
+from symbolic.ops.binding import FORMULAS
 from symbolic.slices import _Walk
 from symbolic.spec import Spec, spec_of
 from symbolic.trace import trace
@@ -75,7 +75,11 @@ def _tried(law: Callable[[Subject, st.DataObject], bool], subject: Subject, exam
 
 # --------------------------------------------------------------------------- what NumPy says
 
-DATA_DEPENDENT = {"bincount", "nonzero", "argwhere", "flatnonzero", "where", "repeat"}
+DATA_DEPENDENT = {
+    *("bincount", "nonzero", "argwhere", "flatnonzero", "where", "repeat"),
+    *("unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
+    *("intersect1d", "setdiff1d", "setxor1d", "union1d", "trim_zeros", "polydiv"),
+}
 """Functions the shape of whose result only the run knows."""
 
 
@@ -218,7 +222,9 @@ def law_gradient(subject: Subject, data: st.DataObject, dtype: str = "float64") 
     for _ in range(3):
         again = derivative(*loss.floats)[1]
         for one, other in zip(deltas, again, strict=True):
-            if dtype == "complex128":  # NumPy's own products of one complex number, in place or not, differ at the end
+            if dtype == "complex128" or any(
+                map(np.iscomplexobj, loss.results)
+            ):  # NumPy's own products of one complex number, in place or not, differ at the end
                 assert_equal(other, one, subject)
             else:
                 assert bits(one) == bits(other), f"{subject}: another gradient when compiled"
@@ -440,7 +446,7 @@ def _weights(weights: Any, several: bool, k: int) -> Any:
 def law_oracle(subject: Subject, data: st.DataObject) -> bool:
     """JAX's function of the same name has the same value and the same vjp."""
     theirs = twin(subject.name)
-    if theirs is None or not subject.twin or str(subject) in JAX_DIFFERS:
+    if theirs is None or not subject.twin or str(subject) in JAX_DIFFERS or subject.name in NO_RULE:
         return True
     draw = Draw(data)
     draw.least = 1  # some functions of JAX take no 0-d arrays
@@ -477,16 +483,6 @@ test_oracle = drawn(law_oracle, EXAMPLES // 6)  # JAX compiles for each new shap
 
 
 # --------------------------------------------------------------------------- the registry itself
-
-
-def test_what_is_refused_is_refused_by_name() -> None:
-    refused = [one for one in FUNCTIONS if one.__name__ in REFUSED]
-    assert {one.__name__ for one in refused} == REFUSED
-    for function in refused:
-        required = [p for p in signature(function).parameters.values() if p.default is p.empty]
-        count = max(1, sum(p.kind is not p.VAR_POSITIONAL for p in required))
-        with pytest.raises(SymbolicError, match=function.__name__):
-            grad(lambda x, function=function, count=count: function(*[x] * count))(np.ones(3))
 
 
 def test_every_domain_and_every_kind_of_operands_is_known() -> None:

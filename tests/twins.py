@@ -32,8 +32,40 @@ def in_jax(subject: Subject) -> dict[str, Any]:
     return {names.get(k, k): np.asarray(value) if isinstance(value, list) else value for k, value in values}
 
 
-NO_TWIN = {"np.divide.outer", "np.fix", "np.lib.stride_tricks.sliding_window_view", "np.power.outer"}
+_OUTER = (
+    *("arctan2", "copysign", "divide", "equal", "float_power", "floor_divide", "fmax", "fmin", "fmod", "gcd"),
+    *("greater", "greater_equal", "heaviside", "hypot", "lcm", "ldexp", "left_shift", "less", "less_equal"),
+    *("nextafter", "not_equal", "power", "remainder", "right_shift"),
+)
+_FOLDED = tuple([f"{one}.{way}" for one in ("fmax", "fmin", "hypot") for way in ("accumulate", "reduce", "reduceat")])
+_SCIMATH = ("arccos", "arcsin", "arctanh", "log", "log10", "log2", "logn", "power", "sqrt")
+NO_TWIN = {
+    *("np.copyto", "np.fix", "np.putmask", "np.real_if_close", "np.lib.stride_tricks.sliding_window_view"),
+    *("np.polynomial.polynomial.polygrid2d", "np.polynomial.polynomial.polyval2d"),
+    *(f"np.{name}.outer" for name in _OUTER),
+    *(f"np.{name}" for name in _FOLDED),
+    *(f"np.lib.scimath.{name}" for name in _SCIMATH),
+}
 """Functions that JAX does not have: only central differences speak for these."""
+
+NO_RULE = {
+    *("np.add.at", "np.subtract.at"),
+    *("np.logical_and.reduceat", "np.logical_or.reduceat", "np.logical_xor.reduceat"),
+    *("np.copyto", "np.fill_diagonal", "np.place", "np.put", "np.put_along_axis", "np.putmask"),
+    *("np.unique", "np.unique_values", "np.union1d", "np.setdiff1d", "np.setxor1d", "np.intersect1d"),
+    *(
+        "np.nextafter",
+        "np.spacing",
+        "np.trim_zeros",
+        "np.apply_along_axis",
+        "np.polydiv",
+        "np.ix_",
+        "np.partition",
+        "np.argpartition",
+    ),
+}
+"""Functions that JAX has no derivative of (it writes into no array, and sets have none), or gives in another order or
+length."""
 
 _TYPE_2_ONLY = {
     f"scipy.fft.{inverse}dct({parameters})"
@@ -44,9 +76,9 @@ JAX_DIFFERS = {
     *_TYPE_2_ONLY,
     "scipy.fft.dctn(norm='ortho',type=3)",
     "scipy.fft.idctn(norm='ortho',type=3)",
-    "np.gradient(edge_order=2,axis=(-1,))",
-    "np.piecewise()",
-    "np.std(axis=())",
+    *("np.gradient(edge_order=2,axis=(-1,))", "np.piecewise()", "np.std(axis=())"),
+    *("np.quantile(q=0.3,method='weibull')", "np.nanquantile(q=0.3,method='hazen')"),
+    "np.percentile(q=40.0,method='averaged_inverted_cdf')",
     *(f"scipy.stats.gumbel_{side}.{name}()" for side in "lr" for name in ("logpdf", "pdf")),
     "scipy.linalg.solve(assume_a='uppertriangular')",
     "scipy.linalg.solve(transposed=True)",
@@ -55,5 +87,5 @@ JAX_DIFFERS = {
     "scipy.special.boxcox1p()",
     "scipy.special.spence()",
 }
-"""Subjects that JAX refuses (a traced condition), or where it has another convention (NaN for a deviation of 0, no
-gradient by the exponent 0 of boxcox)."""
+"""Subjects that JAX refuses (a traced condition, a method), or where it has another convention: NaN for a deviation
+of 0, no gradient by the exponent 0 of boxcox."""

@@ -12,7 +12,7 @@ from symbolic.leaves import Literal
 from symbolic.ops.families import Movement
 from symbolic.ops.operation import Operation, array, static
 from symbolic.ops.passing import Mark
-from symbolic.spec import AnySpec, AxisShapeError, Shape, Spec, show
+from symbolic.spec import AnySpec, AxisShapeError, Shape, Spec, normalize_axis, show
 
 NO_MEMORY = np.empty((), np.dtype([]))
 """An array of no bytes: NumPy says what shape a movement gives, and nothing moves."""
@@ -38,6 +38,14 @@ def entry(what: Any, axis: int) -> tuple[Any, ...]:
     if axis >= 0:
         return (slice(None),) * axis + (what,)
     return (Ellipsis, what) + (slice(None),) * (-axis - 1)
+
+
+def along(shape: tuple[int, ...], indices: Any, axis: int) -> tuple[Any, ...]:
+    """The index that numbers the entries along one axis and runs through the others."""
+    axis, rank = normalize_axis(axis, len(shape)), len(shape)
+    grid: list[Any] = [np.arange(n).reshape((-1,) + (1,) * (rank - 1 - k)) for k, n in enumerate(shape)]
+    grid[axis] = indices
+    return tuple(grid)
 
 
 class Rearranged(Movement):

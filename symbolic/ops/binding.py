@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from symbolic.context import here
-from symbolic.layer import FUNCTIONS, METHODS, UFUNC_METHODS, Layer, plainly, qualified, unsupported
+from symbolic.errors import ShapeError
+from symbolic.layer import FUNCTIONS, METHODS, UFUNC_METHODS, Layer, plainly, qualified, refuse, unsupported
 from symbolic.literal import as_layer
 
 Kernel = Callable[..., Any]
@@ -30,6 +31,13 @@ def signature(function: Callable[..., Any]) -> inspect.Signature:
 
 
 _UNTOLD: dict[str, Callable[..., None]] = {
+    "can_cast": lambda from_, to, casting="safe": None,
+    "min_scalar_type": lambda a, /: None,
+    "packbits": lambda a, /, axis=None, bitorder="big": None,
+    "ravel_multi_index": lambda multi_index, dims, mode="raise", order="C": None,
+    "result_type": lambda *arrays_and_dtypes: None,
+    "unpackbits": lambda a, /, axis=None, count=None, bitorder="big": None,
+    "unravel_index": lambda indices, shape, order="C": None,
     "bincount": lambda x, /, weights=None, minlength=0: None,
     "concatenate": lambda arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind": None,
     "copyto": lambda dst, src, casting="same_kind", where=True: None,
@@ -54,6 +62,13 @@ def is_default(value: Any, parameter: inspect.Parameter | None) -> bool:
 
 
 _UFUNC_DEFAULTS = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True, "axes": None}
+_OF_MEMORY: dict[str, tuple[Any, ...]] = {
+    "subok": (True, False),
+    "overwrite_input": (True, False),
+    "device": ("cpu",),
+    "order": ("C", "F", "A", "K"),
+}
+"""Arguments about how a result lies in memory, or of which subclass of arrays it is: values are the same."""
 
 
 def arguments(
@@ -73,16 +88,46 @@ def arguments(
 
 
 def _keep(function: Any, name: str, value: Any, parameter: Any, wanted: Any, given: dict[str, Any]) -> None:
-    if name in wanted:
+    if name in wanted or (name == "out" and isinstance(value, Layer)):
         if value is not np._NoValue:
             given[name] = value
         return
     usual = name in _UFUNC_DEFAULTS and value is _UFUNC_DEFAULTS[name]
-    if not usual and not is_default(value, parameter):
-        raise unsupported(
-            f"the argument {name}= of {qualified(function)}",
-            f"leave {name}= out, or write its effect with np.where and the other functions",
+    if not usual and not _of_memory(name, value, parameter) and not is_default(value, parameter):
+        raise unsupported(f"the argument {name}= of {qualified(function)}", _INSTEAD.get(name) or _left_out(name))
+
+
+def _of_memory(name: str, value: Any, parameter: Any) -> bool:
+    """Whether an argument is about memory alone; `order` names fields of records in functions that sort."""
+    if parameter is None or (name == "order" and not isinstance(parameter.default, str)):
+        return False
+    return isinstance(value, (str, bool)) and value in _OF_MEMORY.get(name, ())
+
+
+def _left_out(name: str) -> str:
+    return f"leave {name}= out, or write its effect with np.where and the other functions"
+
+
+_INSTEAD = {
+    "out": "assign the result to a name: y = f(x); an array of plain numbers cannot take a traced value",
+    "like": "leave like= out: NumPy makes the array, and traced values are joined with np.stack",
+}
+
+
+def written(out: Any, value: Any, name: str) -> Any:
+    """What `out=` does with a traced array: it, and all its views, take the value."""
+    if here.trace is None:
+        refuse(f"out= of {name} with a layer outside a traced function", "assign the result to a name: y = f(x)")
+    if out.shape != value.shape:
+        refuse(
+            f"{name} of shape {tuple(value.shape)} into an out= of shape {tuple(out.shape)}",
+            "give an out= of the result's shape, or assign the result to a name",
+            ShapeError,
         )
+    if out.ndim == 0:
+        here.trace.assign(out, Ellipsis, value)
+        return out
+    return here.trace.replace(out, value)
 
 
 class Binder:
@@ -97,11 +142,26 @@ class Binder:
         cls, count = self.cls, len(self.cls.operand_names)
         if len(args) == count and not kwargs:
             return cls.make(tuple([as_layer(one) for one in args]), tuple(cls.defaults.values()))
+        if kwargs.get("dtype") is not None and isinstance(self.function, np.ufunc) and "dtype" not in cls.defaults:
+            args, kwargs = _in_dtype(self.function, args, kwargs)
         names = list(signature(self.function).parameters)[:count]
         given = arguments(self.function, args, kwargs, {*names, *cls.defaults})
+        out = given.pop("out", None)
         operands = tuple([as_layer(given.pop(name)) for name in names])
         given = plainly(given)
-        return cls.make(operands, tuple([given.get(name, value) for name, value in cls.defaults.items()]))
+        value = cls.make(operands, tuple([given.get(name, value) for name, value in cls.defaults.items()]))
+        return value if out is None else written(out, value, qualified(self.function))
+
+
+def _in_dtype(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """`dtype=` of a ufunc: the operands in the dtypes from which it computes such a result."""
+    rest = {name: value for name, value in kwargs.items() if name not in ("dtype", "casting")}
+    operands: list[Any] = [as_layer(one) for one in args]
+    wanted = (None,) * ufunc.nin + (np.dtype(kwargs["dtype"]),) * ufunc.nout
+    kinds = (*[one.dtype for one in operands], *[None] * ufunc.nout)
+    found = ufunc.resolve_dtypes(kinds, signature=wanted, casting=kwargs.get("casting", "same_kind"))
+    pairs = zip(operands, found, strict=False)
+    return tuple([one if one.dtype == kind else np.astype(one, kind) for one, kind in pairs]), rest
 
 
 def implements(*functions: Callable[..., Any], **laws: Any) -> Callable[[Kernel], Kernel]:
@@ -130,14 +190,21 @@ class _Formula:
         self.names: Mapping[str, Any] | None = None
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        args, kwargs = _settled(plainly(args), plainly(kwargs))
+        args, kwargs = plainly(args), plainly(kwargs)
+        if not FORMULAS[self.function].get("writes"):  # an array that is written into stays a traced one
+            out = kwargs.pop("out", None)
+            args, kwargs = _settled(args, kwargs)
+            kwargs = kwargs if out is None else {**kwargs, "out": out}
         if self.names is None:
             names = inspect.signature(self.formula).parameters
             self.free = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in names.values())
             self.names = names
         if self.free:
             return self.formula(*args, **kwargs)
-        return self.formula(**arguments(self.function, args, kwargs, self.names))
+        given = arguments(self.function, args, kwargs, self.names)
+        out = None if "out" in self.names else given.pop("out", None)
+        value = self.formula(**given)
+        return value if out is None else written(out, value, qualified(self.function))
 
 
 def _settled(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -163,7 +230,22 @@ def method(name: str, ufunc: np.ufunc) -> Callable[[Kernel], Kernel]:
     """Give `ufunc.reduce` and its like a formula."""
 
     def decorate(formula: Kernel) -> Kernel:
-        UFUNC_METHODS[ufunc, name] = lambda args, kwargs: formula(*args, **kwargs)
+        known = inspect.signature(formula).parameters
+        free = any(one.kind is one.VAR_KEYWORD for one in known.values())
+
+        def handler(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            given: dict[str, Any] = {}
+            for one, value in kwargs.items():
+                if one == "indices" and len(args) > 1:
+                    continue  # NumPy hands them over twice when they are named
+                if free or one in known:
+                    given[one] = value
+                elif value is not None and value is not np._NoValue and value is not _UFUNC_DEFAULTS.get(one):
+                    full = f"{qualified(ufunc)}.{name}"
+                    raise unsupported(f"the argument {one}= of {full}", f"leave {one}= out, and do it before or after")
+            return formula(*args, **given)
+
+        UFUNC_METHODS[ufunc, name] = handler
         return formula
 
     return decorate

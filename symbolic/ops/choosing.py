@@ -8,14 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from symbolic.context import here
 from symbolic.errors import ShapeError
-from symbolic.layer import FUNCTIONS
+from symbolic.layer import FUNCTIONS, Layer
 from symbolic.literal import as_layer
 from symbolic.ops.binding import Kernel, implements
 from symbolic.ops.deltas import SumLike
 from symbolic.ops.families import Elementwise
 from symbolic.ops.operation import Operation, array
-from symbolic.ops.passing import Item
+from symbolic.ops.passing import Cast, Item
 from symbolic.spec import AnySpec, Spec, TupleSpec, broadcast, result_dtype
 
 # --------------------------------------------------------------------------- a choice by condition
@@ -60,16 +61,19 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 
 @implements(np.piecewise, operands="conditions")
-def piecewise(x: Any, condlist: Any, funclist: Any) -> Any:
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     """The last condition that holds decides; every piece is computed everywhere."""
     conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
-    pieces = [piece(x) if callable(piece) else piece for piece in funclist]
+    pieces = [
+        piece(x, *args, **kw) if callable(piece) and not isinstance(piece, Layer) else piece for piece in funclist
+    ]
     if len(pieces) not in (len(conditions), len(conditions) + 1):
         raise ValueError(f"np.piecewise of {len(conditions)} conditions and {len(pieces)} pieces; give one for each")
     out = pieces.pop() if len(pieces) > len(conditions) else 0
     for condition, piece in zip(conditions, pieces, strict=True):
         out = np.where(condition, piece, out)
-    return SumLike(out, x)
+    whole = here.facts is not None and x.dtype.kind not in "fc"
+    return Cast(SumLike(out, x), to=x.dtype) if whole else SumLike(out, x)  # what NumPy writes into an array like x
 
 
 # --------------------------------------------------------------------------- where entries are true

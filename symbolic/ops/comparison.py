@@ -174,6 +174,15 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     return np.all(np.logical_or(same, np.logical_and(np.isnan(a1), np.isnan(a2))) if equal_nan else same)
 
 
+@implements(np.array_equiv, operands="two")
+def array_equiv(a1: Any, a2: Any) -> Any:
+    try:
+        np.broadcast_shapes(tuple(np.shape(a1)), tuple(np.shape(a2)))
+    except ValueError:
+        return False
+    return np.all(np.equal(a1, a2))
+
+
 @implements(np.nan_to_num)
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """Numbers for NaN and the infinities; only entries that stay pass a gradient."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symbolic.errors import ShapeError
-from symbolic.layer import refuse, unsupported
+from symbolic.layer import refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import Rearranged, ints, plain
 from symbolic.ops.binding import implements
@@ -155,17 +155,30 @@ def ones_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, s
 
 
 @implements(np.linspace, operands="numbers", samples=({"num": 5}, {"num": 4, "endpoint": False}, {"num": 1}))
-def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, axis: int = 0) -> Any:
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    found, step = _line(start, stop, num, endpoint, axis)
+    if dtype is not None:
+        found = np.astype(np.floor(found) if np.dtype(dtype).kind in "iu" else found, np.dtype(dtype))
+    return (found, step) if retstep else found
+
+
+def _line(start: Any, stop: Any, num: int, endpoint: bool, axis: int) -> tuple[Any, Any]:
     first, last = as_layer(start) * 1.0, as_layer(stop) * 1.0
-    if retstep:
-        raise unsupported("np.linspace with retstep=True", "divide (stop - start) by the number of steps")
     steps = max(num - 1, 1) if endpoint else num
     distance = np.expand_dims(last - first, axis)
     places = np.arange(num, dtype=distance.dtype)
     rank = distance.ndim
-    return np.reshape(places, (-1,) + (1,) * ((rank - 1 - axis) if axis >= 0 else -1 - axis)) * (
-        distance / steps
-    ) + np.expand_dims(first, axis)
+    shape = (-1,) + (1,) * ((rank - 1 - axis) if axis >= 0 else -1 - axis)
+    line = np.reshape(places, shape) * (distance / steps) + np.expand_dims(first, axis)
+    return line, (last - first) / steps
 
 
 @implements(np.meshgrid, operands="vectors")

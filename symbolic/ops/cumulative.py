@@ -5,10 +5,12 @@ A division by an entry fails where the entry is 0, so every rule here is made of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
+from symbolic.context import here
 from symbolic.errors import DtypeError
 from symbolic.layer import refuse
 from symbolic.ops.binding import implements, method
@@ -51,12 +53,19 @@ def _others(x: Any, axes: tuple[int, ...]) -> Any:
     return before * after * _others(np.prod(x, axis=axis, keepdims=True), tuple(rest))
 
 
+def _in_dtype(function: Callable[[Any], Any], a: Any, dtype: Any) -> Any:
+    """In the dtype that was asked for, the result too: small integers are counted in larger ones."""
+    return function(a) if dtype is None else Cast(function(Cast(a, to=np.dtype(dtype))), to=np.dtype(dtype))
+
+
 @implements(np.prod)
 def prod(
     a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
     a = a if where is True else np.where(where, a, 1)
-    out = Prod(a if dtype is None else Cast(a, to=np.dtype(dtype)), axis=axis, keepdims=keepdims)
+    out = _in_dtype(lambda x: Prod(x, axis=axis, keepdims=keepdims), a, dtype)
+    if isinstance(initial, float) and here.facts is not None and out.dtype.kind in "iu":
+        initial = int(initial)  # among integers an integer
     return out if initial is None else np.multiply(out, initial)
 
 
@@ -173,22 +182,33 @@ class Recurrence(Operation):
 
 @implements(np.cumsum)
 def cumsum(a: Any, axis: Any = None, dtype: Any = None) -> Any:
-    return Cumsum(a if dtype is None else Cast(a, to=np.dtype(dtype)), axis=axis)
+    return _in_dtype(lambda x: Cumsum(x, axis=axis), a, dtype)
 
 
 @implements(np.cumprod)
 def cumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
-    return Cumprod(a if dtype is None else Cast(a, to=np.dtype(dtype)), axis=axis)
+    return _in_dtype(lambda x: Cumprod(x, axis=axis), a, dtype)
 
 
-@implements(np.cumulative_sum, samples=[{"axis": 0}])
-def cumulative_sum(x: Any, axis: Any = None, dtype: Any = None) -> Any:
-    return np.cumsum(x, axis=_only_axis(x, axis), dtype=dtype)
+@implements(np.cumulative_sum, samples=[{"axis": 0}, {"axis": -1, "include_initial": True}])
+def cumulative_sum(x: Any, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Any:
+    axis = _only_axis(x, axis)
+    return _from_the_start(np.cumsum(x, axis=axis, dtype=dtype), axis, 0 if include_initial else None)
 
 
-@implements(np.cumulative_prod, samples=[{"axis": 0}])
-def cumulative_prod(x: Any, axis: Any = None, dtype: Any = None) -> Any:
-    return np.cumprod(x, axis=_only_axis(x, axis), dtype=dtype)
+@implements(np.cumulative_prod, samples=[{"axis": 0}, {"axis": -1, "include_initial": True}])
+def cumulative_prod(x: Any, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Any:
+    axis = _only_axis(x, axis)
+    return _from_the_start(np.cumprod(x, axis=axis, dtype=dtype), axis, 1 if include_initial else None)
+
+
+def _from_the_start(found: Any, axis: int, first: Any) -> Any:
+    """With what there is before the first entry."""
+    if first is None:
+        return found
+    widths = [(0, 0)] * found.ndim
+    widths[axis] = (1, 0)
+    return np.pad(found, widths, constant_values=first)
 
 
 def _only_axis(x: Any, axis: Any) -> Any:

@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symbolic.errors import ShapeError
-from symbolic.layer import Layer, refuse
+from symbolic.layer import Layer, refuse, unsupported
 from symbolic.literal import as_layer
 from symbolic.ops.axes import plain
-from symbolic.ops.binding import Kernel, implements
+from symbolic.ops.binding import Kernel, implements, written
 from symbolic.ops.deltas import conjugate
 from symbolic.ops.operation import Operation, array
+from symbolic.ops.passing import Cast
 from symbolic.spec import AnySpec, Dim, Shape, Spec, result_dtype, show
 
 LETTERS = ascii_uppercase + ascii_lowercase  # in the order of their codes, so that sorting keeps the order of labels
@@ -179,8 +180,18 @@ def _sizes(subscripts: str, terms: Sequence[str], shapes: Sequence[Shape]) -> di
 
 
 @implements(np.einsum)
-def einsum(*operands: Any, optimize: Any = False) -> Any:
+def einsum(*operands: Any, optimize: Any = False, out: Any = None, dtype: Any = None, **memory: Any) -> Any:
+    for name in set(memory) - {"order", "casting"}:
+        raise TypeError(f"np.einsum has no argument {name}; leave it out")
+    if isinstance(out, np.ndarray):
+        raise unsupported("the argument out= of np.einsum", "assign the result to a name")
     subscripts, values = _parsed(operands)
+    values = values if dtype is None else [Cast(one, to=np.dtype(dtype)) for one in values]
+    found = _einsum(subscripts, values)
+    return found if out is None else written(out, found, "np.einsum")
+
+
+def _einsum(subscripts: str, values: Sequence[Any]) -> Any:
     inputs, arrow, result = subscripts.partition("->")
     if not arrow:
         once = sorted(letter for letter in set(inputs) - set("., ") if inputs.count(letter) == 1)

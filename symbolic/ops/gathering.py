@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 
 from symbolic.context import here
 from symbolic.errors import ShapeError
-from symbolic.layer import Layer, refuse, unsupported
+from symbolic.layer import Layer, unsupported
 from symbolic.literal import as_layer
-from symbolic.ops.axes import entry, ints, plain
+from symbolic.ops.axes import along, entry, ints, plain
 from symbolic.ops.binding import implements
 from symbolic.ops.operation import Operation, array
-from symbolic.spec import AnySpec, Shape, Spec, broadcast, normalize_axis, show
+from symbolic.spec import AnySpec, Shape, Spec, broadcast, normalize_axis, result_dtype, show
 
 
 @implements(np.take, samples=({"indices": [0, 0]}, {"indices": [0, -1], "axis": 0}, {"indices": 0, "axis": -1}))
 def take(a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Any:
-    if mode != "raise":
-        raise unsupported(f"np.take with mode={mode!r}", "bring the indices into range first (np.clip, np.remainder)")
     operand: Any = np.ravel(as_layer(a)) if axis is None else as_layer(a)
     if here.facts is not None and operand.ndim == 0:
         operand = np.ravel(operand)  # NumPy lets axis 0 of a 0-d array pass
-    return operand[entry(_integers(indices), 0 if axis is None else ints(axis, "axis= of np.take"))]
+    axis = 0 if axis is None else ints(axis, "axis= of np.take")
+    places = _integers(indices)
+    return operand[entry(places if mode == "raise" else _within(places, operand.shape[axis], mode), axis)]
+
+
+def _within(places: Any, size: int, mode: str) -> Any:
+    """Indices brought into range."""
+    if mode not in ("wrap", "clip"):
+        raise unsupported(f"np.take with mode={mode!r}", "use mode='raise', 'wrap' or 'clip'")
+    found = np.remainder(places, size) if mode == "wrap" else np.clip(places, 0, size - 1)
+    return found if isinstance(found, Layer) or np.ndim(found) else int(found)
 
 
 def _integers(indices: Any) -> Any:
@@ -72,14 +80,6 @@ def _without(shape: Shape, axis: int) -> Shape:
     return (*shape[:axis], 1, *shape[axis + 1 :])
 
 
-def along(shape: tuple[int, ...], indices: Any, axis: int) -> tuple[Any, ...]:
-    """The index that numbers the entries along one axis and runs through the others."""
-    axis, rank = normalize_axis(axis, len(shape)), len(shape)
-    grid: list[Any] = [np.arange(n).reshape((-1,) + (1,) * (rank - 1 - k)) for k, n in enumerate(shape)]
-    grid[axis] = indices
-    return tuple(grid)
-
-
 class AddedAlong(Operation):
     """Zeros like an operand, the first added where `TakeAlongAxis` had taken it."""
 
@@ -119,37 +119,45 @@ def extract(condition: Any, arr: Any) -> Any:
     return np.ravel(as_layer(arr))[chosen]
 
 
-def _writing(function: Any) -> None:
-    @implements(function)
-    def refused(*args: Any, **kwargs: Any) -> NoReturn:
-        refuse(
-            f"np.{function.__name__} would write traced values into an array",
-            "assign to an entry of a traced array instead (y = x.copy(); y[index] = value), or choose with np.where",
-        )
+class Choose(Operation):
+    """For each whole number, the entry of the operand that it numbers."""
+
+    __slots__ = ()
+    variadic = True
+    functions = (np.choose,)
+    defaults: ClassVar[Any] = {"mode": "raise"}
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        given = [plain(spec) for spec in specs]
+        return Spec(broadcast([spec.shape for spec in given]), result_dtype(given[1:]))
+
+    def evaluate(self, *values: Any) -> Any:
+        return np.choose(values[0], values[1:], mode=self.mode)
+
+    def gradient(self, delta: Any, out: Any, number: Any, *choices: Any) -> Any:
+        count = len(choices)
+        chosen = np.remainder(number, count) if self.mode == "wrap" else np.clip(number, 0, count - 1)
+        return (None, *[np.where(np.equal(chosen, k), delta, 0) for k in range(count)])
 
 
-for _function in (np.put, np.place, np.putmask, np.put_along_axis):
-    _writing(_function)
+@implements(np.choose, samples=({}, {"mode": "wrap"}, {"mode": "clip"}))
+def choose(a: Any, choices: Any, mode: str = "raise") -> Any:
+    if mode not in ("raise", "wrap", "clip"):
+        raise unsupported(f"np.choose with mode={mode!r}", "use mode='raise', 'wrap' or 'clip'")
+    return Choose(a, *operands_of(choices), mode=mode)
 
 
-@implements(np.fill_diagonal)
-def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
-    places = np.arange(min(np.shape(a)))
-    if not isinstance(a, Layer) or wrap or np.ndim(a) != 2 or np.shape(val) not in ((), (1,), places.shape):
-        refuse(
-            "np.fill_diagonal of another array than a traced matrix, or by entries of another number",
-            "assign to the entries: a[k, k] = values, with k = np.arange(n)",
-        )
-    a[places, places] = val
+def operands_of(choices: Any) -> list[Any]:
+    return [as_layer(choices)[k] for k in range(len(choices))] if isinstance(choices, Layer) else list(choices)
 
 
-@implements(np.copyto)
-def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    if not isinstance(dst, Layer) or casting != "same_kind":
-        refuse("np.copyto of traced values into another array", "make the array in the function, or assign: y[...] = x")
-    dst[...] = src if where is True else np.where(where, src, dst)
-
-
-@implements(np.choose)
-def choose(*args: Any, **kwargs: Any) -> NoReturn:
-    raise unsupported("np.choose", "use np.select, np.where, or index np.stack([...])")
+@implements(np.ix_, operands="open_mesh")
+def open_mesh(*args: Any) -> Any:
+    found = []
+    for k, one in enumerate(args):
+        layer: Any = as_layer(one)
+        if layer.ndim != 1:
+            raise ValueError("np.ix_ takes vectors; flatten the others first (np.ravel)")
+        layer = np.nonzero(layer)[0] if layer.dtype == bool else layer
+        found.append(np.reshape(layer, [-1 if k == axis else 1 for axis in range(len(args))]))
+    return tuple(found)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from symbolic.errors import ShapeError
+from symbolic.errors import DtypeError, ShapeError
 from symbolic.layer import Layer, refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import entry, ints, plain
@@ -128,8 +128,8 @@ def _along(shape: tuple[int, ...], axis: int, start: int, size: int) -> tuple[sl
 
 
 @implements(np.concatenate, operands="sequence", samples=({}, {"axis": -1}, {"axis": None}))
-def concatenate(arrays: Any, axis: Any = 0) -> Any:
-    given = operands_of(arrays)
+def concatenate(arrays: Any, axis: Any = 0, dtype: Any = None, casting: Any = "same_kind") -> Any:
+    given = _converted(operands_of(arrays), dtype, casting)
     if axis is None:
         given, axis = [np.ravel(one) for one in given], 0
     return Concatenate.make(tuple(given), (ints(axis, "axis= of np.concatenate"),))
@@ -144,6 +144,16 @@ def operands_of(arrays: Any) -> list[Any]:
     if not given:
         refuse("no array to join", "give at least one array", ShapeError)
     return given
+
+
+def _converted(arrays: list[Any], dtype: Any, casting: Any) -> list[Any]:
+    """The arrays in the dtype that was asked for."""
+    if dtype is None:
+        return arrays
+    for one in arrays:
+        if not np.can_cast(one.dtype, dtype, casting):
+            raise DtypeError(f"an array of {one.dtype} to be joined as {np.dtype(dtype)}", remedy="name casting=")
+    return [np.astype(one, np.dtype(dtype)) for one in arrays]
 
 
 class Stack(Operation):
@@ -184,19 +194,19 @@ class Stack(Operation):
 
 
 @implements(np.stack, operands="alike", samples=({}, {"axis": -1}, {"axis": 1}))
-def stack(arrays: Any, axis: Any = 0) -> Any:
-    return Stack.make(tuple(operands_of(arrays)), (ints(axis, "axis= of np.stack"),))
+def stack(arrays: Any, axis: Any = 0, dtype: Any = None, casting: Any = "same_kind") -> Any:
+    return Stack.make(tuple(_converted(operands_of(arrays), dtype, casting)), (ints(axis, "axis= of np.stack"),))
 
 
 @implements(np.vstack, operands="sequence")
-def vstack(tup: Any) -> Any:
-    return np.concatenate([np.atleast_2d(one) for one in operands_of(tup)], axis=0)
+def vstack(tup: Any, dtype: Any = None, casting: Any = "same_kind") -> Any:
+    return np.concatenate([np.atleast_2d(one) for one in operands_of(tup)], axis=0, dtype=dtype, casting=casting)
 
 
 @implements(np.hstack, operands="sequence")
-def hstack(tup: Any) -> Any:
+def hstack(tup: Any, dtype: Any = None, casting: Any = "same_kind") -> Any:
     given = [np.atleast_1d(one) for one in operands_of(tup)]
-    return np.concatenate(given, axis=0 if given[0].ndim == 1 else 1)
+    return np.concatenate(given, axis=0 if given[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
 @implements(np.dstack, operands="sequence")
@@ -245,14 +255,15 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     operand, axis = _along_one(arr, axis)
     made: Any = as_layer(values)
-    where = np.asarray(static(obj, "obj of np.insert"))
-    if where.ndim and operand.ndim > 1:
-        refuse("np.insert of several slices at once", "insert them one after the other, or use np.concatenate")
+    where = np.asarray(
+        np.arange(operand.shape[axis])[obj] if isinstance(obj, slice) else static(obj, "obj of np.insert")
+    )
+    where = np.flatnonzero(where) if where.dtype == bool else where
     if made.ndim < operand.ndim:
         made = np.expand_dims(made, tuple(range(operand.ndim - made.ndim)))
-    size, count = operand.shape[axis], made.shape[0] if where.size == 1 else where.size
     if where.ndim == 0:
         made = np.moveaxis(made, 0, axis)  # NumPy has the new entries along the first axis of `values`
+    size, count = operand.shape[axis], made.shape[axis] if where.size == 1 else where.size
     wanted = tuple([count if k == axis % operand.ndim else d for k, d in enumerate(operand.shape)])
     new = np.broadcast_to(made.astype(operand.dtype), wanted)
     order = np.insert(np.arange(size), np.repeat(where, count // where.size), size + np.arange(count))

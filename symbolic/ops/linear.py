@@ -12,7 +12,7 @@ from symbolic.errors import ShapeError
 from symbolic.layer import AnyLayer, refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import plain
-from symbolic.ops.binding import Kernel, implements, method
+from symbolic.ops.binding import Kernel, implements
 from symbolic.ops.deltas import conjugate
 from symbolic.ops.operation import Operation, array, static
 from symbolic.spec import (
@@ -304,17 +304,6 @@ def linalg_outer(x1: Any, x2: Any) -> Any:
     if x.ndim != 1 or y.ndim != 1:
         refuse(f"np.linalg.outer of {x.ndim} and {y.ndim} axes", "give two vectors, or use np.outer", ShapeError)
     return outer(x, y)
-
-
-def _outer_of(ufunc: np.ufunc) -> None:
-    @method("outer", ufunc)
-    def formula(a: Any, b: Any) -> Any:
-        x, y = as_layer(a), as_layer(b)
-        return ufunc(np.expand_dims(x, tuple(range(-y.ndim, 0))), np.expand_dims(y, ()))  # arrays, not Python numbers
-
-
-for _ufunc in (np.add, np.subtract, np.multiply, np.divide, np.power, np.maximum, np.minimum):
-    _outer_of(_ufunc)
 
 
 @implements(np.linalg.multi_dot, operands="chain")

@@ -13,7 +13,7 @@ from symbolic.ops.binding import array_method, implements
 from symbolic.ops.passing import Cast
 
 _FUNCTIONS: list[Callable[..., Any]] = [
-    *(np.all, np.any, np.argmax, np.argmin, np.argpartition, np.argsort, np.clip, np.conjugate, np.copy),
+    *(np.all, np.any, np.argmax, np.argmin, np.argpartition, np.argsort, np.choose, np.clip, np.conjugate, np.copy),
     *(np.cumprod, np.cumsum, np.diagonal, np.dot, np.max, np.mean, np.min, np.nonzero, np.prod, np.ptp, np.ravel),
     *(np.repeat, np.round, np.searchsorted, np.squeeze, np.std, np.sum, np.swapaxes, np.take, np.trace, np.var),
 ]
@@ -70,39 +70,54 @@ def astype_function(x: Any, dtype: Any, copy: bool = True) -> Any:
     return x if not copy and x.dtype == np.dtype(dtype) else Cast(x, to=np.dtype(dtype))
 
 
-@array_method("fill")
-def fill(layer: Any, value: Any) -> None:
-    layer[...] = value
-
-
-@array_method("sort")
-def sort(layer: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
-    layer[...] = np.sort(layer, axis)
-
-
 @array_method("is_integer")
 def is_integer(layer: Any) -> bool:
     return bool(np.isfinite(layer)) and bool(layer == np.floor(layer))
 
 
+@array_method("view")
+def view(layer: Any, dtype: Any = None, type: Any = None) -> Any:
+    """The array itself, through which it can be assigned to; other bits have no gradient."""
+    if type is not None or (dtype is not None and np.dtype(dtype) != layer.dtype):
+        refuse(".view() of a traced layer as another type", "use x.astype(dtype), which keeps the gradient")
+    return layer[...]
+
+
+@array_method("to_device")
+def to_device(layer: Any, device: Any, stream: Any = None) -> Any:
+    if device != "cpu" or stream is not None:
+        refuse(f".to_device({device!r}) of a traced layer", "leave it out: programs run on the CPU")
+    return layer
+
+
+def _namespace(layer: Any) -> Any:
+    return lambda api_version=None: np
+
+
+METHODS.update(
+    {
+        "flat": np.ravel,
+        "itemsize": lambda layer: layer.dtype.itemsize,
+        "nbytes": lambda layer: layer.size * layer.dtype.itemsize,
+        "device": lambda layer: "cpu",
+        "__array_namespace__": _namespace,
+    }
+)
+
 _REFUSED = {
-    "partition": "use y = np.partition(x, k)",
     "resize": "use np.reshape",
-    "put": "assign to an entry: x[index] = value",
     "itemset": "assign to an entry: x[index] = value",
     "setfield": "assign to an entry: x[index] = value",
-    "choose": "use np.select or np.where",
-    "view": "use x.astype(dtype), which keeps the gradient",
     "getfield": "use x.astype(dtype), which keeps the gradient",
     "byteswap": "compute it outside the traced function",
     "tobytes": "compute it outside the traced function",
+    "tostring": "compute it outside the traced function",
     "tofile": "compute it outside the traced function",
     "dump": "compute it outside the traced function",
     "dumps": "compute it outside the traced function",
     "setflags": "compute it outside the traced function",
-    "to_device": "leave it out: programs run on the CPU",
 }
-_NO_MEMORY = ("data", "flat", "flags", "strides", "base", "ctypes", "itemsize", "nbytes")
+_NO_MEMORY = ("data", "flags", "strides", "base", "ctypes")
 
 
 def _refusal(name: str, remedy: str) -> Callable[[AnyLayer], Any]:

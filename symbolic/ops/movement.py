@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symbolic.errors import ShapeError
-from symbolic.layer import AnyLayer, refuse, unsupported
+from symbolic.layer import AnyLayer, unsupported
 from symbolic.literal import as_layer
 from symbolic.ops.axes import Rearranged, in_order, ints, plain
 from symbolic.ops.binding import implements
@@ -392,9 +392,8 @@ def ndim_of(a: Any) -> Any:
 
 @implements(np.size)
 def size_of(a: Any, axis: Any = None) -> Any:
-    return as_layer(a).size if axis is None else as_layer(a).shape[axis]
-
-
-@implements(np.resize, np.trim_zeros)
-def _by_value(*args: Any, **kwargs: Any) -> Any:
-    refuse("np.resize or np.trim_zeros of a layer", "use np.reshape, np.tile or a slice")
+    layer: Any = as_layer(a)
+    axis = ints(axis, "axis of np.size")
+    if isinstance(axis, tuple):
+        return int(np.prod([layer.shape[k] for k in normalize_axes(axis, layer.ndim)], dtype=int))
+    return layer.size if axis is None else layer.shape[axis]

@@ -91,6 +91,7 @@ def _vector(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
 
 
 def _matrix(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    x = np.multiply(x, 1.0)
     if ord in ("fro", "f"):
         return Norm(x, axis=axes, keepdims=keepdims)
     if ord in ("nuc", 2, -2):
@@ -106,7 +107,10 @@ def _matrix(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
 def _singular(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     """From the singular values: their sum, the largest or the smallest."""
     values = np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), compute_uv=False)
-    out = np.sum(np.abs(values), -1) if ord == "nuc" else (np.max if ord > 0 else np.min)(values, -1)
+    if ord == "nuc":
+        out = np.sum(np.abs(values), -1)
+    else:
+        out = np.max(values, -1, initial=0) if ord > 0 else np.min(values, -1)
     return np.expand_dims(out, axes) if keepdims else out
 
 

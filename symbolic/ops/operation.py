@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from symbolic.context import here
-from symbolic.errors import DtypeError
+from symbolic.errors import DtypeError, TraceError
 from symbolic.layer import FUNCTIONS, AnyLayer, Layer, refuse, unsupported
 from symbolic.leaves import Identity, set_once, settled, written
 from symbolic.literal import as_layer
@@ -291,3 +291,14 @@ def static(value: Any, what: str) -> Any:
     if isinstance(value, Layer):
         refuse(f"{what} is a traced value", f"make {what} a Python number or a NumPy array")
     return value
+
+
+def decided(condition: Any, name: str, instead: str) -> bool:
+    """The truth of a condition on the entries, by which NumPy chooses the dtype or the shape of a result.
+
+    Where a trace cannot know it, the function is refused by its name.
+    """
+    try:
+        return bool(condition)
+    except TraceError as error:
+        raise unsupported(f"{name}, whose result depends on the numbers in a traced value,", instead) from error

@@ -73,11 +73,12 @@ def logspace(
 
 
 @implements(np.geomspace, operands="numbers", domain="positive", samples=({"num": 5}, {"num": 4, "endpoint": False}))
-def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, axis: int = 0) -> Any:
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     """From the one to the other by equal factors; both of one sign."""
     first, last = _wide(start), _wide(stop)
     places = np.linspace(np.zeros_like(first - last), np.ones_like(first - last), num, endpoint, axis=axis)
-    return np.expand_dims(first, axis) * np.power(np.expand_dims(last / first, axis), places)
+    found = np.expand_dims(first, axis) * np.power(np.expand_dims(last / first, axis), places)
+    return found if dtype is None else np.astype(found, np.dtype(dtype))
 
 
 def _wide(x: Any) -> Any:
@@ -90,17 +91,43 @@ def _wide(x: Any) -> Any:
 
 
 @implements(np.cov, operands="observations", samples=({}, {"rowvar": False}, {"bias": True}, {"ddof": 0}))
-def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None) -> Any:
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: Any = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    dtype: Any = None,
+) -> Any:
     """Of the rows (or the columns): the mean product of what is left when each mean is taken off."""
-    rows = _rows(_wide(m), rowvar)
+    rows = _rows(_wide(m) if dtype is None else Cast(m, to=np.dtype(dtype)), rowvar)
     if y is not None:
         rows = np.concatenate([rows, _rows(_wide(y), rowvar)], axis=0)
     less = int(static(ddof, "ddof of np.cov")) if ddof is not None else 0 if bias else 1
+    if fweights is not None or aweights is not None:
+        return _weighted_cov(rows, fweights, aweights, less)
     count = rows.shape[1]
     if count <= less:
         refuse(f"np.cov of {count} observations with ddof={less}", "give more observations", ShapeError)
     rest = rows - np.mean(rows, axis=1, keepdims=True)
     return np.squeeze(np.matmul(rest, np.conjugate(np.transpose(rest))) * (1 / (count - less)))
+
+
+def _weighted_cov(rows: Any, fweights: Any, aweights: Any, ddof: int) -> Any:
+    """Observations that count several times (`fweights`), or by their importance (`aweights`)."""
+    times: Any = 1.0 if fweights is None else as_layer(fweights)
+    weights = times if aweights is None else as_layer(aweights) * times
+    total = np.sum(weights)
+    if ddof == 0:
+        freedom = total
+    else:
+        spread = 1.0 if aweights is None else np.sum(weights * as_layer(aweights)) / total
+        freedom = total - ddof * spread
+    rest = rows - np.expand_dims(np.sum(rows * weights, axis=1) / total, 1)
+    products = np.matmul(rest, np.conjugate(np.transpose(rest * weights)))
+    return np.squeeze(np.astype(products / freedom, rows.dtype))
 
 
 def _rows(x: Any, rowvar: bool) -> Any:
@@ -110,8 +137,8 @@ def _rows(x: Any, rowvar: bool) -> Any:
 
 
 @implements(np.corrcoef, operands="observations", samples=({}, {"rowvar": False}))
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
-    found = cov(x, y, rowvar)
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
+    found = cov(x, y, rowvar, dtype=dtype)
     if found.ndim == 0:
         return found / found
     size = np.sqrt(np.real(np.diagonal(found)))

@@ -80,7 +80,7 @@ class Cross(Operation):
                 raise ShapeError(
                     f"np.cross of arrays of shapes {show(x.shape)} and {show(y.shape)}: the axis of the vectors must "
                     "have size 3",
-                    remedy="append a 0 to vectors of two, or name the axis with axis=",
+                    remedy="append a 0 to vectors of two, or name their axis (axis=, or axisa= and axisb=)",
                 )
         return Spec(broadcast([x.shape, y.shape]), result_dtype([x, y]))
 

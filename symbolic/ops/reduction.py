@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from symbolic.context import here
 from symbolic.errors import ShapeError
-from symbolic.layer import Layer
+from symbolic.layer import Layer, unsupported
 from symbolic.ops.binding import Kernel, implements, method
 from symbolic.ops.deltas import SizeOf, SumLike
 from symbolic.ops.families import Reduction
@@ -51,8 +52,15 @@ def sum_(
     a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Any:
     a = a if where is True else np.where(where, a, 0)
-    out = Sum(a if dtype is None else Cast(a, to=np.dtype(dtype)), axis=axis, keepdims=keepdims)
-    return out if initial is None else np.add(out, initial)
+    out: Any = Sum(a if dtype is None else Cast(a, to=np.dtype(dtype)), axis=axis, keepdims=keepdims)
+    out = out if dtype is None else Cast(out, to=np.dtype(dtype))  # small integers are added in larger ones
+    return out if initial is None else np.add(out, _beginning(initial, out))
+
+
+def _beginning(initial: Any, like: Any) -> Any:
+    """What a reduction starts with: among integers an integer."""
+    whole = isinstance(initial, float) and here.facts is not None and like.dtype.kind in "iu"
+    return int(initial) if whole else initial
 
 
 class Mean(Reduction, numpy=np.mean):
@@ -82,10 +90,22 @@ def _count(shape: tuple[int | None, ...], axis: Any) -> int:
 
 @implements(np.mean)
 def mean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, where: Any = True) -> Any:
-    a = a if dtype is None else Cast(a, to=np.dtype(dtype))
+    a = a if dtype is None else Cast(a, to=inexact(dtype, "np.mean"))
     if where is True:
         return Mean(a, axis=axis, keepdims=keepdims)
     return _ratio(np.sum(a, axis, where=where, keepdims=keepdims), _counted(where, a, axis, keepdims))
+
+
+def inexact(dtype: Any, name: str) -> Any:
+    """The dtype of a mean: of whole numbers it would be cut off."""
+    if np.dtype(dtype).kind not in "fc":
+        raise unsupported(f"dtype={np.dtype(dtype)} of {name}", "round the result yourself: np.trunc(x).astype(dtype)")
+    return np.dtype(dtype)
+
+
+def _spread_dtype(out: Any, dtype: Any) -> Any:
+    """What NumPy adds in complex numbers is complex, though no imaginary part is left."""
+    return out if dtype is None or np.dtype(dtype).kind != "c" else Cast(out, to=np.dtype(dtype))
 
 
 def _counted(where: Any, like: Any, axis: Any, keepdims: bool) -> Any:
@@ -268,14 +288,16 @@ def var(
     keepdims: bool = False,
     where: Any = True,
     correction: Any = None,
+    mean: Any = None,
 ) -> Any:
-    a = a if dtype is None else Cast(a, to=np.dtype(dtype))
+    a = a if dtype is None else Cast(a, to=inexact(dtype, "np.var"))
     ddof = _ddof(ddof, correction)
-    if where is True:
-        return Var(a, axis=axis, keepdims=keepdims, ddof=ddof)
-    deviation = np.where(where, a - np.mean(a, axis, keepdims=True, where=where), 0)
+    if where is True and mean is None:
+        return _spread_dtype(Var(a, axis=axis, keepdims=keepdims, ddof=ddof), dtype)
+    middle = np.mean(a, axis, keepdims=True, where=where) if mean is None else mean
+    deviation = np.where(where, a - middle, 0)
     squares = np.sum(np.square(np.abs(deviation)), axis, keepdims=keepdims)
-    return _ratio(squares, _counted(where, a, axis, keepdims) - ddof)
+    return _spread_dtype(_ratio(squares, _counted(where, a, axis, keepdims) - ddof), dtype)
 
 
 @implements(np.std)
@@ -287,14 +309,15 @@ def std(
     keepdims: bool = False,
     where: Any = True,
     correction: Any = None,
+    mean: Any = None,
 ) -> Any:
-    a = a if dtype is None else Cast(a, to=np.dtype(dtype))
+    a = a if dtype is None else Cast(a, to=inexact(dtype, "np.std"))
     ddof = _ddof(ddof, correction)
-    if where is True:
-        return Std(a, axis=axis, keepdims=keepdims, ddof=ddof)
-    square = np.var(a, axis, ddof=ddof, keepdims=keepdims, where=where)
+    if where is True and mean is None:
+        return _spread_dtype(Std(a, axis=axis, keepdims=keepdims, ddof=ddof), dtype)
+    square = var(a, axis, None, ddof, keepdims, where, mean=mean)
     flat = np.equal(square, 0)
-    return np.where(flat, 0, np.sqrt(np.where(flat, 1, square)))
+    return _spread_dtype(np.where(flat, 0, np.sqrt(np.where(flat, 1, square))), dtype)
 
 
 # --------------------------------------------------------------------------- ufunc.reduce
@@ -306,10 +329,10 @@ def reduce_add(a: Any, axis: Any = 0, **options: Any) -> Any:
 
 
 @method("reduce", np.maximum)
-def reduce_maximum(a: Any, axis: Any = 0, **options: Any) -> Any:
-    return np.max(a, axis=axis, **options)
+def reduce_maximum(a: Any, axis: Any = 0, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
+    return max_(a, axis, keepdims, initial, where)
 
 
 @method("reduce", np.minimum)
-def reduce_minimum(a: Any, axis: Any = 0, **options: Any) -> Any:
-    return np.min(a, axis=axis, **options)
+def reduce_minimum(a: Any, axis: Any = 0, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
+    return min_(a, axis, keepdims, initial, where)

@@ -1,21 +1,19 @@
-"""How does an array grow by copies of its entries, or by a border? Repeat, tile and pad, with their ways back."""
+"""How does an array grow by copies of its entries? Repeat, tile and resize."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from symbolic.errors import ShapeError
-from symbolic.layer import unsupported
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer
 from symbolic.ops.axes import entry, ints, plain
 from symbolic.ops.binding import implements
 from symbolic.ops.deltas import Like
-from symbolic.ops.operation import Operation, array, static
-from symbolic.spec import AnySpec, Dim, Shape, Spec, normalize_axis, product, show
+from symbolic.ops.operation import Operation, array
+from symbolic.spec import AnySpec, Dim, Shape, Spec, normalize_axis, product
 
 
 class Repeat(Operation, numpy=np.repeat):
@@ -125,118 +123,15 @@ def tile(A: Any, reps: Any) -> Any:
     return Tile.make((as_layer(A),), (ints(reps, "reps of np.tile"),))
 
 
-# --------------------------------------------------------------------------- borders
-
-
-class Pad(Operation):
-    """With a border: `pad_width` entries of the second operand before and after, along each axis."""
-
-    __slots__ = ()
-    functions = (np.pad,)
-    operand_names = ("operand1", "operand2")
-    defaults: ClassVar[Any] = {"pad_width": 0}
-
-    def infer(self, *specs: AnySpec) -> AnySpec:
-        spec = plain(specs[0])
-        if spec.shape is None:
-            return spec
-        sizes = [
-            None if d is None else d + a + b for d, (a, b) in zip(spec.shape, self.widths(spec.shape), strict=True)
-        ]
-        return Spec(tuple(sizes), spec.dtype)
-
-    def widths(self, shape: Shape) -> list[tuple[int, int]]:
-        """What is added before and after, for each axis."""
-        try:
-            pairs = np.broadcast_to(np.asarray(self.pad_width, dtype=int), (len(shape), 2))
-        except ValueError as error:
-            seen = f"np.pad of an array of shape {show(shape)} with pad_width={self.pad_width}"
-            raise ShapeError(seen, remedy="give a width, a pair (before, after), or one pair for each axis") from error
-        if np.any(pairs < 0):
-            raise ShapeError(f"np.pad with pad_width={self.pad_width}", remedy="widths cannot be negative")
-        return [(int(a), int(b)) for a, b in pairs]
-
-    def evaluate(self, *values: Any) -> Any:
-        value = np.asarray(values[0])
-        widths = self.widths(value.shape)
-        sizes = [d + a + b for d, (a, b) in zip(value.shape, widths, strict=True)]
-        padded = np.full(sizes, values[1], value.dtype)
-        padded[tuple([slice(a, a + d) for d, (a, _) in zip(value.shape, widths, strict=True)])] = value
-        return padded
-
-    def gradient(self, delta: Any, out: Any, operand: Any, border: Any) -> Any:
-        widths = self.widths((None,) * operand.ndim)
-        inner = delta[tuple([slice(a, -b or None) for a, b in widths])]
-        if isinstance(border, Literal):
-            return inner, None
-        inside = Pad.make((np.ones_like(operand), as_layer(0.0)), self.parameters)
-        return inner, np.where(np.equal(inside, 0.0), delta, 0.0)
-
-
-class BorderIndex(Operation):
-    """Which entry of an axis stands at each place of the padded axis."""
-
-    __slots__ = ()
-    defaults: ClassVar[Any] = {"axis": 0, "width": (0, 0), "mode": "edge"}
-
-    def infer(self, *specs: AnySpec) -> AnySpec:
-        shape = array(specs[0]).shape
-        size = None if shape is None else shape[self.axis]
-        return Spec((None if size is None else size + sum(self.width),), np.dtype(np.intp))
-
-    def evaluate(self, *values: Any) -> Any:
-        return np.pad(np.arange(np.shape(values[0])[self.axis]), self.width, mode=self.mode)
-
-    def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
-        return (None,)
-
-
-_BORDERS = ("edge", "reflect", "symmetric", "wrap")
-
-
-@implements(
-    np.pad,
-    samples=(
-        {"pad_width": 1},
-        {"pad_width": (2, 1), "constant_values": 3.0},
-        {"pad_width": 1, "constant_values": (1.0, 2.0)},
-        *({"pad_width": (1, 2), "mode": mode} for mode in _BORDERS),
-    ),
-)
-def pad(array: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 0) -> Any:
-    operand = as_layer(array)
-    widths = _widths(pad_width, operand)
-    if mode == "constant":
-        return _with_constants(operand, widths, constant_values)
-    if mode not in _BORDERS:
-        raise unsupported(f"np.pad with mode={mode!r}", f"use mode='constant' or one of {', '.join(_BORDERS)}")
-    pairs = Pad.make((operand, as_layer(0)), (widths,)).widths((None,) * operand.ndim)
-    padded: Any = operand
-    for axis, width in enumerate(pairs):
-        if width != (0, 0):
-            padded = padded[entry(BorderIndex.make((padded,), (axis, width, mode)), axis)]
-    return padded
-
-
-def _widths(pad_width: Any, operand: Any) -> Any:
-    if not isinstance(pad_width, dict):
-        return ints(static(pad_width, "pad_width of np.pad"), "pad_width of np.pad")
-    pairs: list[Any] = [(0, 0)] * operand.ndim
-    for axis, width in pad_width.items():
-        pairs[axis] = (width, width) if isinstance(width, int) else tuple(width)
-    return tuple(pairs)
-
-
-def _with_constants(operand: Any, widths: Any, constants: Any) -> Any:
-    if not isinstance(constants, (tuple, list, np.ndarray)) or np.ndim(constants) == 0:
-        return Pad.make((operand, as_layer(constants)), (widths,))
-    pairs = Pad.make((operand, as_layer(0)), (widths,)).widths((None,) * operand.ndim)
-    values = np.broadcast_to(np.asarray(constants), (operand.ndim, 2))
-    for axis, width in enumerate(pairs):  # one side after the other: the last axis has the corners
-        for side in (0, 1):
-            some: Sequence[Any] = [(0, 0)] * operand.ndim
-            one = tuple(
-                [(width[0] * (side == 0), width[1] * (side == 1)) if k == axis else p for k, p in enumerate(some)]
-            )
-            operand = Pad.make((as_layer(operand), as_layer(values[axis, side])), (one,))
-    return operand
+@implements(np.resize, operands="some", samples=({"new_shape": 3}, {"new_shape": (2, 4)}, {"new_shape": (0, 2)}))
+def resize(a: Any, new_shape: Any) -> Any:
+    """The entries in order, from the start again when there are no more of them."""
+    wanted = ints(new_shape, "new_shape of np.resize")
+    wanted = (wanted,) if isinstance(wanted, int) else wanted
+    if any(size < 0 for size in wanted):
+        raise ValueError(f"np.resize to shape {wanted}; sizes cannot be negative")
+    flat: Any = np.ravel(as_layer(a))
+    count = int(np.prod(wanted, dtype=int))
+    if flat.size == 0:
+        return np.zeros_like(flat, shape=wanted)
+    return np.reshape(flat[np.arange(count) % flat.size], wanted)

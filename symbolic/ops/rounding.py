@@ -93,6 +93,13 @@ class Gcd(Predicate, numpy=np.gcd):
     domain = "integer"
 
 
+class Lcm(Predicate, numpy=np.lcm):
+    """The least common multiple of integers: no gradient."""
+
+    __slots__ = ()
+    domain = "integer"
+
+
 class Fmod(Binary, numpy=np.fmod):
     """What is left of x by y, with the sign of x."""
 
@@ -113,6 +120,54 @@ def quotient_and_remainder(x1: Any, x2: Any) -> Any:
 def fraction_and_whole(x1: Any) -> Any:
     whole = np.trunc(np.multiply(x1, 1.0))
     return np.where(np.isinf(x1), 0, x1 - np.where(np.isinf(x1), 0, whole)), whole
+
+
+# --------------------------------------------------------------------------- the binary form of a number
+
+
+class Exponent(Step):
+    """The power of 2 that is left when the number is brought to between ½ and 1."""
+
+    __slots__ = ()
+    functions = (np.frexp,)
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return Spec(array(specs[0]).shape, np.dtype(np.int32))
+
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        return (lambda x: np.frexp(x)[1]), False
+
+
+@implements(np.frexp, domain="away_from_integers")
+def fraction_and_exponent(x1: Any) -> Any:
+    number: Any = np.multiply(x1, 1.0)
+    exponent = Exponent(number)
+    return np.ldexp(number, np.negative(exponent)), exponent
+
+
+class Nextafter(Binary, numpy=np.nextafter):
+    """The number next to x on the way to y: as good as x."""
+
+    __slots__ = ()
+    domain = "distinct"
+
+    @staticmethod
+    def derivative(out: Any, x: Any, y: Any) -> Any:
+        return 1, None
+
+
+class Spacing(Step, numpy=np.spacing):
+    """How far the next number is: constant from one power of 2 to the next."""
+
+    __slots__ = ()
+    domain = "away_from_integers"
+
+
+class BitwiseCount(Step, numpy=np.bitwise_count):
+    """How many bits are set."""
+
+    __slots__ = ()
+    domain = "integer"
 
 
 # --------------------------------------------------------------------------- the larger, the smaller
@@ -203,6 +258,14 @@ class Fmin(_Numbers, numpy=np.fmin):
     """The smaller of two, where a NaN loses."""
 
     __slots__ = ()
+
+
+_clip: Any = np._core.umath.clip  # type: ignore[attr-defined]  # below np.clip, and without a public name
+
+
+@implements(_clip, domain=("distinct", "negative", "positive"))
+def clip_ufunc(x1: Any, x2: Any, x3: Any) -> Any:
+    return np.minimum(np.maximum(x1, x2), x3)
 
 
 @implements(np.clip, domain="distinct", samples=[{"a_min": -0.5, "a_max": 0.5}, {"a_min": 0.25, "a_max": None}])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 
 from symbolic.errors import DtypeError, ShapeError
-from symbolic.layer import FUNCTIONS, qualified, refuse, unsupported
+from symbolic.layer import refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import entry, ints, plain
 from symbolic.ops.binding import Kernel, implements
@@ -299,22 +299,3 @@ class Bessel(Unary):
 @implements(np.i0)
 def i0(x: Any) -> Any:
     return Bessel(x)
-
-
-# --------------------------------------------------------------------------- what is refused
-
-
-def _refuse(function: Callable[..., Any], remedy: str) -> None:
-    def handler(args: Any, kwargs: Any) -> NoReturn:
-        raise unsupported(qualified(function), remedy)
-
-    FUNCTIONS[function] = handler
-
-
-_HISTOGRAM = "compute the bins outside the traced function; a step of the entries, it has no gradient"
-for _function in (np.histogram, np.histogram2d, np.histogramdd, np.histogram_bin_edges):
-    _refuse(_function, _HISTOGRAM)
-_refuse(np.apply_along_axis, "write the function for the whole array, with axis= or np.vectorize-free NumPy code")
-_refuse(np.apply_over_axes, "call the function with axis= a tuple and keepdims=True")
-_refuse(np.roots, "use np.linalg.eigvals of the companion matrix")
-_refuse(np.real_if_close, "use np.real, if the imaginary part is to be dropped")

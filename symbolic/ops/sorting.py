@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 
-from symbolic.layer import FUNCTIONS, qualified, unsupported
+from symbolic.layer import Layer
+from symbolic.literal import as_layer
+from symbolic.ops.axes import entry, ints
 from symbolic.ops.binding import implements
 from symbolic.ops.families import Reduction
 from symbolic.ops.operation import Operation, array
-from symbolic.spec import AnySpec, Spec, normalize_axis, product
+from symbolic.spec import AnySpec, Spec, normalize_axes, normalize_axis, product
 
 INDEX = np.dtype(np.intp)
 
@@ -187,6 +188,11 @@ class Searchsorted(Operation, numpy=np.searchsorted):
         return None, None
 
 
+@implements(np.searchsorted, domain="sorted")
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    return Searchsorted(a if sorter is None else np.take(as_layer(a), sorter), v, side=side)
+
+
 class Digitize(Operation, numpy=np.digitize):
     """The number of the bin that each entry falls into."""
 
@@ -202,25 +208,121 @@ class Digitize(Operation, numpy=np.digitize):
         return None, None
 
 
-# --------------------------------------------------------------------------- what is refused
+# --------------------------------------------------------------------------- parts of an order
 
 
-def _refuse(function: Callable[..., Any], remedy: str) -> None:
-    def handler(args: Any, kwargs: Any) -> NoReturn:
-        raise unsupported(qualified(function), remedy)
+class Partition(_Ordered, numpy=np.partition):
+    """In such an order that the `kth` entries stand where sorting would put them, and no larger one before them."""
 
-    FUNCTIONS[function] = handler
+    __slots__ = ()
+    defaults: ClassVar[Any] = {"kth": 0, "axis": -1}
+
+    def evaluate(self, *values: Any) -> Any:
+        return np.partition(values[0], self.kth, axis=self.axis)
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        (x,), axis = operands, self.axis
+        ordered = np.take_along_axis(delta, np.argsort(out, axis=axis), axis=axis)
+        evened: Any = Evened(ordered, np.sort(x, axis=axis), axis=axis)
+        return (np.take_along_axis(evened, np.argsort(np.argsort(x, axis=axis), axis=axis), axis=axis),)
 
 
-_REFUSED: list[tuple[tuple[Callable[..., Any], ...], str]] = [
-    ((np.partition,), "use np.sort, which orders all entries"),
-    ((np.argpartition,), "use np.argsort, which orders all entries"),
-    (
-        (np.unique, np.unique_values, np.unique_counts, np.unique_inverse, np.unique_all),
-        "order with np.sort, or find the distinct values outside the traced function",
-    ),
-    ((np.sort_complex, np.lexsort), "order by one array with np.argsort"),
-]
-for _functions, _remedy in _REFUSED:
-    for _function in _functions:
-        _refuse(_function, _remedy)
+class Argpartition(_Ordered, numpy=np.argpartition):
+    """The indices that would partition."""
+
+    __slots__ = ()
+    defaults: ClassVar[Any] = {"kth": 0, "axis": -1}
+    of_numbers = True
+
+    def result_dtype(self, spec: Spec) -> Any:
+        return INDEX
+
+    def evaluate(self, *values: Any) -> Any:
+        return np.argpartition(values[0], self.kth, axis=self.axis)
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return (None,)
+
+
+_PARTITIONS = ({"kth": 0}, {"kth": [0, -1], "axis": 0}, {"kth": -1, "axis": None})
+
+
+@implements(np.partition, domain="distinct", operands="some", samples=_PARTITIONS)
+def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect") -> Any:
+    flat = np.ravel(a) if axis is None else a
+    return Partition(flat, kth=ints(kth, "kth of np.partition"), axis=-1 if axis is None else axis)
+
+
+@implements(np.argpartition, domain="distinct", operands="some", samples=_PARTITIONS)
+def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect") -> Any:
+    flat = np.ravel(a) if axis is None else a
+    return Argpartition(flat, kth=ints(kth, "kth of np.argpartition"), axis=-1 if axis is None else axis)
+
+
+class Lexsort(Operation):
+    """The indices that sort by the last operand, where it ties by the one before, and so on."""
+
+    __slots__ = ()
+    variadic = True
+    functions = (np.lexsort,)
+    defaults: ClassVar[Any] = {"axis": -1}
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return Spec(array(specs[0]).shape, INDEX)
+
+    def evaluate(self, *values: Any) -> Any:
+        return np.lexsort(values, axis=self.axis)
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return (None,) * len(operands)
+
+
+@implements(np.lexsort, operands="keys", domain="integer")
+def lexsort(keys: Any, axis: Any = -1) -> Any:
+    rows = list(as_layer(keys)) if isinstance(keys, (Layer, np.ndarray)) else keys
+    if not len(rows):
+        raise TypeError("np.lexsort of no keys; give one at least")
+    return Lexsort(*rows, axis=axis)
+
+
+@implements(np.sort_complex, domain="distinct", operands="some")
+def sort_complex(a: Any) -> Any:
+    ordered: Any = np.sort(as_layer(a))
+    if ordered.dtype.kind == "c":
+        return ordered
+    return np.astype(ordered, np.dtype(np.complex64 if ordered.dtype.char in "bhBH" else np.complex128))
+
+
+class Kept(Operation):
+    """Which places along an axis stand from the first entry that is not 0 to the last; `trim` names what is cut off."""
+
+    __slots__ = ()
+    defaults: ClassVar[Any] = {"axis": 0, "trim": "fb"}
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        shape = array(specs[0]).shape
+        return Spec((None if shape is None else shape[self.axis],), np.dtype(bool))
+
+    def evaluate(self, *values: Any) -> Any:
+        found, kept = np.nonzero(values[0])[self.axis], np.zeros(values[0].shape[self.axis], bool)
+        if found.size:
+            first, last = (
+                int(found.min()) if "f" in self.trim else 0,
+                int(found.max()) + 1 if "b" in self.trim else None,
+            )
+            kept[first:last] = True
+        return kept
+
+    def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
+        return (None,)
+
+
+@implements(np.trim_zeros, operands="vector", samples=({}, {"trim": "f"}, {"trim": "B"}))
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    layer: Any = as_layer(filt)
+    if trim.lower() not in ("f", "b", "fb", "bf"):
+        raise ValueError(f"np.trim_zeros with trim={trim!r}; use 'f', 'b' or 'fb'")
+    kept = layer
+    for one in normalize_axes(ints(axis, "axis of np.trim_zeros"), layer.ndim):
+        kept = kept[entry(Kept(layer, axis=one, trim=trim.lower()), one)]
+    return kept

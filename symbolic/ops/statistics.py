@@ -12,10 +12,20 @@ from symbolic.layer import Layer, refuse
 from symbolic.ops.binding import implements
 from symbolic.ops.families import Reduction
 from symbolic.ops.operation import Operation, array
-from symbolic.ops.passing import Cast
 from symbolic.spec import AnySpec, Spec, normalize_axes, normalize_axis, reduced
 
 # --------------------------------------------------------------------------- quantiles
+
+_PLACES: dict[str, tuple[float, float]] = {
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+    "interpolated_inverted_cdf": (0.0, 1.0),
+    "inverted_cdf": (0.0, 1.0),
+    "averaged_inverted_cdf": (0.0, 1.0),
+}
+"""α and β of the place q·n + α + q·(1 - α - β) - 1 (Hyndman and Fan, 1996); the other methods have 1 and 1."""
 
 _FRACTIONS: dict[str, Callable[[Any], Any]] = {
     "linear": lambda place: place - np.floor(place),
@@ -25,6 +35,10 @@ _FRACTIONS: dict[str, Callable[[Any], Any]] = {
     "nearest": lambda place: np.rint(place) - np.floor(place),
 }
 """How much of the upper neighbour counts, by the name of NumPy's method."""
+_FRACTIONS |= dict.fromkeys(("hazen", "weibull", "median_unbiased", "normal_unbiased"), _FRACTIONS["linear"])
+_FRACTIONS["interpolated_inverted_cdf"] = _FRACTIONS["linear"]
+_FRACTIONS["inverted_cdf"] = _FRACTIONS["higher"]
+_FRACTIONS["averaged_inverted_cdf"] = lambda place: np.where(place == np.floor(place), 0.5, 1.0)
 
 
 class Quantile(Reduction):
@@ -110,7 +124,8 @@ class Weights(Operation):
 
     def of_rows(self, rows: Any) -> Any:
         count = np.sum(~np.isnan(rows) | (not self.aside), -1, keepdims=True)
-        place = self.q * np.maximum(count - 1, 0)
+        alpha, beta = _PLACES.get(self.method, (1.0, 1.0))
+        place = np.clip(self.q * count + alpha + self.q * (1 - alpha - beta) - 1, 0, np.maximum(count - 1, 0))
         lower = np.floor(place).astype(int)
         upper = np.minimum(lower + 1, np.maximum(count - 1, 0))
         part = _FRACTIONS[self.method](place)
@@ -167,26 +182,32 @@ def _stacked(cls: type[Quantile], a: Any, q: Any, axis: Any, method: str, keepdi
 
 
 @implements(np.average)
-def average(a: Any, axis: Any = None, weights: Any = None, keepdims: bool = False) -> Any:
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:
     """The mean, each entry by its weight; weights of one dimension stand along `axis`."""
     if weights is None:
-        return np.mean(a, axis, keepdims=keepdims)
+        found = np.mean(a, axis, keepdims=keepdims)
+        return (found, np.sum(np.ones_like(a, dtype=found.dtype), axis, keepdims=keepdims)) if returned else found
     if np.ndim(weights) == 1 and np.ndim(a) != 1:
         ndim = np.ndim(a)
         (along,) = normalize_axes(axis, ndim)
         weights = np.expand_dims(weights, tuple(k for k in range(ndim) if k != along))
     total = np.sum(np.multiply(a, weights), axis, keepdims=keepdims)
-    return total / np.sum(np.multiply(weights, np.ones_like(a, dtype=bool)), axis, keepdims=keepdims)
+    sums = np.sum(np.multiply(weights, np.ones_like(a, dtype=bool)), axis, keepdims=keepdims)
+    return (total / sums, np.astype(sums, total.dtype)) if returned else total / sums
 
 
 @implements(np.nansum)
-def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    return np.sum(np.where(np.isnan(a), 0, a), axis, dtype, keepdims=keepdims)
+def nansum(
+    a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+) -> Any:
+    return np.sum(np.where(np.isnan(a), 0, a), axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
 
 @implements(np.nanprod)
-def nanprod(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    return np.prod(np.where(np.isnan(a), 1, a), axis, dtype, keepdims=keepdims)
+def nanprod(
+    a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+) -> Any:
+    return np.prod(np.where(np.isnan(a), 1, a), axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
 
 @implements(np.nancumsum)
@@ -200,25 +221,44 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
 
 
 @implements(np.nanmean)
-def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    a = a if dtype is None else Cast(a, to=np.dtype(dtype))
-    return np.mean(a, axis, keepdims=keepdims, where=np.logical_not(np.isnan(a)))
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, where: Any = True) -> Any:
+    return np.mean(a, axis, dtype, keepdims=keepdims, where=_numbers(a, where))
+
+
+def _numbers(a: Any, where: Any) -> Any:
+    """Where there are numbers, of what is asked for."""
+    numbers = np.logical_not(np.isnan(a))
+    return numbers if where is True else np.logical_and(numbers, where)
 
 
 @implements(np.nanvar)
 def nanvar(
-    a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False, correction: Any = None
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    where: Any = True,
+    mean: Any = None,
+    correction: Any = None,
 ) -> Any:
-    a = a if dtype is None else Cast(a, to=np.dtype(dtype))
-    return np.var(a, axis, ddof=ddof if correction is None else correction, keepdims=keepdims, where=~np.isnan(a))
+    ddof, holds = ddof if correction is None else correction, _numbers(a, where)
+    return np.var(a, axis, dtype, None, ddof, keepdims, where=holds, mean=mean)
 
 
 @implements(np.nanstd)
 def nanstd(
-    a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False, correction: Any = None
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    where: Any = True,
+    mean: Any = None,
+    correction: Any = None,
 ) -> Any:
-    a = a if dtype is None else Cast(a, to=np.dtype(dtype))
-    return np.std(a, axis, ddof=ddof if correction is None else correction, keepdims=keepdims, where=~np.isnan(a))
+    ddof, holds = ddof if correction is None else correction, _numbers(a, where)
+    return np.std(a, axis, dtype, None, ddof, keepdims, where=holds, mean=mean)
 
 
 @implements(np.trapezoid)

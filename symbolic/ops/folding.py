@@ -1,0 +1,154 @@
+"""What are `ufunc.outer`, `reduce`, `accumulate`, `reduceat` and `at`? A function of two over all pairs, along an axis,
+or at the places of an index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from symbolic.context import here
+from symbolic.errors import DtypeError
+from symbolic.layer import UFUNC_METHODS, Layer, refuse, unsupported
+from symbolic.literal import as_layer
+from symbolic.ops.axes import entry, ints
+from symbolic.ops.binding import method, written
+from symbolic.ops.indexing import Scatter, template
+from symbolic.ops.operation import static
+from symbolic.spec import normalize_axis
+
+
+def _outer(ufunc: Any) -> Callable[..., Any]:
+    def outer(one: Any, other: Any, /, **options: Any) -> Any:
+        second: Any = as_layer(other)
+        first: Any = np.expand_dims(as_layer(one), tuple(range(-second.ndim, 0)))
+        return ufunc(first, np.expand_dims(second, ()), **options)  # arrays, not Python numbers
+
+    return outer
+
+
+_FOLDED: tuple[Any, ...] = (
+    *(np.fmax, np.fmin, np.hypot, np.logaddexp, np.logaddexp2, np.logical_xor),
+    *(np.bitwise_and, np.bitwise_or, np.bitwise_xor),
+)
+_ACCUMULATED: tuple[Any, ...] = (*_FOLDED, np.maximum, np.minimum, np.logical_and, np.logical_or)
+_IN_PIECES: tuple[Any, ...] = (*_ACCUMULATED, np.add, np.multiply)
+
+
+def _dtype(ufunc: Any, dtype: Any) -> Any:
+    return ufunc.resolve_dtypes((dtype, dtype, None))[2]
+
+
+def _entries(a: Any, axis: int) -> Iterator[Any]:
+    return (a[entry(k, axis)] for k in range(a.shape[axis]))
+
+
+def _reduce(ufunc: Any) -> Callable[..., Any]:
+    def reduce(a: Any, axis: Any = 0, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
+        layer: Any = as_layer(a)
+        if where is not True:
+            layer = np.where(where, layer, _nothing(ufunc, initial, layer.dtype))
+        wanted = range(layer.ndim) if axis is None else np.atleast_1d(ints(axis, "axis")).tolist()
+        axes = sorted([normalize_axis(one, layer.ndim) for one in wanted], reverse=True) if layer.ndim else []
+        for one in axes:
+            layer = np.expand_dims(_folded(ufunc, layer, one), one)
+        layer = layer if axes or ufunc.identity is None else ufunc(ufunc.identity, layer)
+        layer = np.astype(layer, _dtype(ufunc, layer.dtype))
+        layer = layer if keepdims else np.squeeze(layer, axis=tuple(axes))
+        return layer if initial is None else ufunc(_nothing(ufunc, initial, layer.dtype), layer)
+
+    return reduce
+
+
+def _nothing(ufunc: Any, initial: Any, dtype: Any) -> Any:
+    """What an entry counts as that is left out."""
+    if initial is None and ufunc.identity is None:
+        raise ValueError(f"where= in np.{ufunc.__name__}.reduce needs initial=, for there may be nothing left; give it")
+    value: Any = as_layer(ufunc.identity if initial is None else initial)
+    return value.astype(dtype) if dtype.kind in "iub" else value
+
+
+def _folded(ufunc: Any, a: Any, axis: int) -> Any:
+    if a.shape[axis] == 0:
+        if ufunc.identity is None:
+            raise ValueError(f"np.{ufunc.__name__}.reduce of no entries; give one at least")
+        return np.full_like(np.sum(a, axis), ufunc.identity, dtype=_dtype(ufunc, a.dtype))
+    entries = list(_entries(a, axis))
+    total = entries.pop(0)
+    if not entries and ufunc.identity is not None:
+        return ufunc(ufunc.identity, total)
+    for one in entries:
+        total = ufunc(total, one)
+    return total
+
+
+def _accumulate(ufunc: Any) -> Callable[..., Any]:
+    def accumulate(array: Any, axis: Any = 0) -> Any:
+        layer: Any = as_layer(array)
+        if layer.ndim == 0:
+            refuse(f"np.{ufunc.__name__}.accumulate of a 0-d array", "use np.atleast_1d(x) first", DtypeError)
+        if axis is None:
+            raise unsupported(f"axis=None of np.{ufunc.__name__}.accumulate", "use np.ravel(x) first")
+        axis = normalize_axis(ints(axis, "axis"), layer.ndim)
+        layer = np.astype(layer, _dtype(ufunc, layer.dtype)) if layer.shape[axis] < 2 else layer
+        found: list[Any] = []
+        for one in _entries(layer, axis):
+            found.append(ufunc(found[-1], one) if found else np.astype(one, _dtype(ufunc, layer.dtype)))
+        return np.stack(found, axis=axis) if found else layer
+
+    return accumulate
+
+
+def _reduceat(ufunc: Any) -> Callable[..., Any]:
+    """From each index up to the next one; the entry itself where the next one is not larger."""
+
+    def reduceat(array: Any, indices: Any, axis: Any = 0) -> Any:
+        layer: Any = as_layer(array)
+        if axis is None:
+            raise unsupported(f"axis=None of np.{ufunc.__name__}.reduceat", "use np.ravel(x) first")
+        axis = normalize_axis(ints(axis, "axis"), layer.ndim)
+        places = np.asarray(static(indices, f"the indices of np.{ufunc.__name__}.reduceat"), dtype=int).tolist()
+        if any(not 0 <= k < layer.shape[axis] for k in places):
+            raise IndexError(f"an index of np.{ufunc.__name__}.reduceat is out of bounds; use those of the axis")
+        ends = [stop if stop > k else k + 1 for k, stop in pairwise(places)] + [None]
+        if not places:
+            return layer[entry(slice(0, 0), axis)]
+        pieces = [layer[entry(slice(k, stop), axis)] for k, stop in zip(places, ends, strict=True)]
+        rows = [ufunc.reduce(one, axis=axis) if one.shape[axis] > 1 else np.squeeze(one, axis) for one in pieces]
+        kind = ufunc.reduce(pieces[0][entry(slice(0, 1), axis)], axis=axis).dtype
+        return np.stack([np.astype(one, kind) for one in rows], axis=axis)
+
+    return reduceat
+
+
+def _at(ufunc: Any) -> Callable[..., None]:
+    """An entry that is named twice gets both."""
+
+    def at(array: Any, indices: Any, value: Any) -> None:
+        if not isinstance(array, Layer) or here.trace is None:
+            refuse(f"np.{ufunc.__name__}.at would write traced values into an array", "write into a traced array")
+        region: Any = as_layer(array)[indices]
+        index, operands = template(indices, 2)
+        full = np.zeros_like(region) + as_layer(value)
+        added = Scatter.make((as_layer(array), as_layer(full), *operands), (((1, index),),))
+        written(array, np.astype(ufunc(as_layer(array), added), array.dtype), f"np.{ufunc.__name__}.at")
+
+    return at
+
+
+def _bind(name: str, make: Callable[[Any], Callable[..., Any]], ufuncs: Any) -> None:
+    for ufunc in ufuncs:
+        if (ufunc, name) not in UFUNC_METHODS:
+            method(name, ufunc)(make(ufunc))
+
+
+_OF_TWO = {
+    one for one in vars(np).values() if isinstance(one, np.ufunc) and (one.nin, one.nout, one.signature) == (2, 1, None)
+}
+_bind("outer", _outer, sorted(_OF_TWO, key=lambda ufunc: ufunc.__name__))
+_bind("reduce", _reduce, _FOLDED)
+_bind("accumulate", _accumulate, _ACCUMULATED)
+_bind("reduceat", _reduceat, _IN_PIECES)
+_bind("at", _at, (np.add, np.subtract))

@@ -1,0 +1,72 @@
+"""Do NumPy's functions give NumPy's values and dtypes for integers and truths, too? The laws draw floating numbers."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from answers import attempt
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from strategies import Draw
+from subjects import SUBJECTS, Subject, entries, leaves, network
+
+KINDS = ["int64", "uint8", "bool"]
+
+ANOTHER_DTYPE = {
+    **dict.fromkeys(("vdot", "vecdot", "vecmat", "correlate", "angle"), "the conjugate of truths is an int8"),
+    **dict.fromkeys(("reduceat", "accumulate", "reduce"), "what one entry comes to is not what several do"),
+    **dict.fromkeys(("modf", "frexp"), "small integers count as double precision"),
+}
+"""Functions whose result has NumPy's values in another dtype, by the last part of the name, with the reason."""
+OF_FLOATS = {"np.interp": "places that are sorted as floats are not sorted as small integers"}
+"""Functions for which the drawn values mean nothing as integers."""
+
+
+@pytest.mark.parametrize("subject", [one for one in SUBJECTS if one.name not in OF_FLOATS], ids=str)
+def test_values_of_whole_numbers(subject: Subject) -> None:
+    @settings(
+        max_examples=2,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+        derandomize=True,
+        deadline=None,
+    )
+    @given(st.data())
+    def run(data: st.DataObject) -> None:
+        draw = Draw(data)
+        draw.least = 1
+        call = subject.arguments(draw)
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for kind in KINDS:
+                _agrees(subject, call, kind)
+
+    run()
+
+
+def _agrees(subject: Subject, call: Any, kind: str) -> None:
+    arrays = [_as(np.asarray(one), kind) for one in call.arrays]
+    function = subject.of(call)
+    want = attempt(function, arrays)
+    if isinstance(want, Exception):
+        return
+    got = attempt(network(function, len(arrays)).predict, arrays)
+    assert not isinstance(got, Exception), f"{subject} of {kind}: NumPy gives {want!r}, layers raise {got!r}"
+    loose = subject.name.rpartition(".")[2] in ANOTHER_DTYPE
+    for one, other in zip(leaves(entries(got)), leaves(entries(want)), strict=True):
+        ours, theirs = np.asarray(one), np.asarray(other)
+        assert ours.shape == theirs.shape
+        assert loose or ours.dtype == theirs.dtype, f"{subject} of {kind}: {ours.dtype}, NumPy {theirs.dtype}"
+        if not loose or theirs.dtype != bool:
+            close = 1e-9 if theirs.dtype.itemsize >= 8 and not loose else 2e-3
+            np.testing.assert_allclose(ours.astype(complex), theirs.astype(complex), rtol=close, atol=close)
+
+
+def _as(array: Any, kind: str) -> Any:
+    if array.dtype.kind != "f":
+        return array
+    return array > 0 if kind == "bool" else np.round(array * 2).astype(int).astype(kind)
