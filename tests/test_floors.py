@@ -39,6 +39,7 @@ FLOORS: list[list[str]] = [
         "outcome",
         "slices",
         "batches",
+        "contractions",
         "indices",
         "differentiate",
         "simplify",
