@@ -19,13 +19,12 @@ from symbolic.ops.complexes import _Part
 from symbolic.ops.creation import Diag, Diagonal, DiagonalLike, FullLike, _Triangle
 from symbolic.ops.cumulative import Delay, Recurrence, _Running
 from symbolic.ops.deltas import BroadcastLike, Chain, Fit, ReshapeLike, SizeOf, Spread, SumLike
-from symbolic.ops.einsum import LETTERS, Einsum, EyeLike
+from symbolic.ops.einsum import EyeLike
 from symbolic.ops.families import Elementwise, Reduction
-from symbolic.ops.fourier import _Transform
+from symbolic.ops.fourier import _Shift, _Transform
 from symbolic.ops.gathering import AddedAlong, TakeAlongAxis
 from symbolic.ops.joining import Concatenate, Piece, PlacedLike, Stack
-from symbolic.ops.linalg import Adjugate, Cholesky, Det, Inv, InvOrNan, Solve
-from symbolic.ops.linear import Dot, MatMul, TensorDot
+from symbolic.ops.linalg import Adjugate, Cholesky, Det, Inv, InvOrNan
 from symbolic.ops.matrices import Close, Factors, Values
 from symbolic.ops.movement import (
     AtLeast,
@@ -43,9 +42,10 @@ from symbolic.ops.movement import (
     Transpose,
 )
 from symbolic.ops.passing import Barrier, Cast, EntryLike, Item, Mark, Stopped, Tuple, entry_of, zero
+from symbolic.ops.repeating import Repeat, Tile
 from symbolic.ops.singular import Pinv
 from symbolic.ops.sliding import _Windowed
-from symbolic.ops.sorting import Evened, _Ordered
+from symbolic.ops.sorting import Digitize, Evened, Searchsorted, _Ordered
 from symbolic.ops.statistics import Quantile
 from symbolic.slices import RULES, Rule, Slices
 from symbolic.spec import Spec, normalize_axis, product
@@ -280,6 +280,40 @@ def roll(node: Any, at: Slices) -> Any:
     return node.altered(at.operands, axis=shifted[0] if isinstance(node.axis, int) else shifted)
 
 
+@batches(_Shift)
+def shift(node: Any, at: Slices) -> Any:
+    shape = at.shape(0)
+    return (
+        None if shape is None else node.altered(at.operands, axes=tuple([a + 1 for a in _axes(node.axes, len(shape))]))
+    )
+
+
+@batches(Tile)
+def tile(node: Any, at: Slices) -> Any:
+    shape = at.shape(0)
+    if shape is None:
+        return None
+    reps = (node.reps,) if isinstance(node.reps, int) else tuple(node.reps)
+    rank = max(len(shape), len(reps))
+    return node.altered((at.aligned(0, rank),), reps=(1,) * (1 + rank - len(reps)) + reps)
+
+
+@batches(Repeat)
+def repeat(node: Any, at: Slices) -> Any:
+    shape = at.shape(0)
+    if shape is None or at.moved[1]:
+        return None
+    if node.axis is None or not shape:
+        return node.altered((at.reshaped(at.operands[0], product(shape) or 0), at.operands[1]), axis=1)
+    return node.altered(at.operands, axis=_axes(node.axis, len(shape))[0] + 1)
+
+
+@batches(Searchsorted, Digitize)
+def among_sorted(node: Any, at: Slices) -> Any:
+    """Entry by entry, among values that are the same for each slice."""
+    return node.rebuilt(tuple(at.operands)) if not at.moved[0 if isinstance(node, Searchsorted) else 1] else None
+
+
 @batches(BroadcastTo, BroadcastWith)
 def broadcast_to(node: Any, at: Slices) -> Any:
     out: Any = at.out
@@ -308,73 +342,3 @@ def rearranged(node: Any, at: Slices) -> Any:
     size = product(shape) or 0
     places = node.evaluate(np.arange(size).reshape(shape))
     return at.reshaped(at.operands[0], size)[:, places]
-
-
-# --------------------------------------------------------------------------- sums of products
-
-
-@batches(MatMul)
-def matmul(node: Any, at: Slices) -> Any:
-    """A vector is made a matrix, and the axis that this adds is taken away again."""
-    ranks = at.ranks()
-    if ranks is None:
-        return None
-    operands: list[Any] = list(at.operands)
-    if ranks == [2, 1] and at.moved == [False, True]:
-        return np.matmul(operands[1], np.swapaxes(operands[0], -1, -2))  # one product of matrices
-    row, column = (ranks[k] == 1 and at.moved[k] for k in (0, 1))
-    operands[0] = np.expand_dims(operands[0], -2) if row else operands[0]
-    operands[1] = np.expand_dims(operands[1], -1) if column else operands[1]
-    widths = [max(rank, 2) for rank in ranks]
-    for k in (0, 1):
-        missing = max(widths) - widths[k]
-        if at.moved[k] and missing:
-            operands[k] = np.expand_dims(operands[k], tuple(range(1, 1 + missing)))
-    out = np.matmul(*operands)
-    gone = ([-2 + (ranks[1] == 1 and not column)] if row else []) + ([-1] if column else [])
-    return np.squeeze(out, tuple(gone)) if gone else out
-
-
-@batches(Solve)
-def solve(node: Any, at: Slices) -> Any:
-    ranks = at.ranks()
-    if ranks is None:
-        return None
-    if ranks[1] == 1 and at.moved[1]:
-        right = at.instead(np.linalg.solve(node.operands[0], np.expand_dims(node.operands[1], -1)))
-        return None if right is None else (np.squeeze(right[0], axis=-1), right[1])
-    if ranks[1] == 1:
-        return node.rebuilt(tuple(at.operands))
-    return stacking(node, at)
-
-
-@batches(Dot)
-def dot(node: Any, at: Slices) -> Any:
-    ranks = at.ranks()
-    if ranks is None:
-        return None
-    one, other = node.operands
-    if 0 in ranks:
-        return at.instead(np.multiply(one, other))
-    return at.instead(np.tensordot(one, other, axes=((ranks[0] - 1,), (max(ranks[1] - 2, 0),))))
-
-
-@batches(TensorDot)
-def tensordot(node: Any, at: Slices) -> Any:
-    ranks = at.ranks()
-    if ranks is None:
-        return None
-    first, second = list(LETTERS[: ranks[0]]), list(LETTERS[ranks[0] : sum(ranks)])
-    pairs = node.pairs(*ranks)
-    for a, b in zip(*pairs, strict=True):
-        second[b] = first[a]
-    rest = [letter for letter in (*first, *second) if (letter in first) != (letter in second)]
-    return at.instead(Einsum.make(node.operands, (f"{''.join(first)},{''.join(second)}->{''.join(rest)}",)))
-
-
-@batches(Einsum)
-def einsum(node: Any, at: Slices) -> Any:
-    letter = next(letter for letter in LETTERS if letter not in node.subscripts)
-    terms, result = node.subscripts.split("->")
-    named = [letter + term if moved else term for term, moved in zip(terms.split(","), at.moved, strict=True)]
-    return Einsum.make(tuple(at.operands), (f"{','.join(named)}->{letter}{result}",))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symbolic.context import inside
-from symbolic.differentiate import Gradient, pullback
+from symbolic.differentiate import Gradient, expand, pullback
 from symbolic.errors import fail
 from symbolic.inference import Inference, unseen
 from symbolic.layer import AnyLayer
@@ -16,6 +16,7 @@ from symbolic.leaves import Literal, Weight
 from symbolic.live import Captured
 from symbolic.ops.deltas import Chain
 from symbolic.ops.operation import PYTHON_OPERATORS, Operation
+from symbolic.slices import Batch
 from symbolic.spec import describe, spec_of
 
 
@@ -30,9 +31,17 @@ class Numbers:
         """The number of a node; an error of its computation has the line that made it."""
         if node not in self.values:
             with inside(trace=None, facts=self.facts):
-                for one in unseen(node, self.values):
+                whole = self._written_out(node)
+                for one in unseen(whole, self.values):
                     self.values[one] = self._computed(one)
+                self.values[node] = self.values[whole]
         return self.values[node]
+
+    def _written_out(self, node: AnyLayer) -> AnyLayer:
+        """The node with every `Batch` below it written out: a slice has no number, all of them together have."""
+        if not any(isinstance(one, Batch) for one in unseen(node, self.values)):
+            return node
+        return expand([node], self.facts)[0]
 
     def _computed(self, node: AnyLayer) -> Any:
         if isinstance(node, Gradient):

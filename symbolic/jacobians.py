@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from symbolic import batches as _batches  # noqa: F401 - it fills the table of rules
+from symbolic import contractions as _contractions  # noqa: F401 - it fills the table of rules
 from symbolic import indices as _indices  # noqa: F401 - it fills the table of rules
 from symbolic.context import here, source
 from symbolic.derivatives import grad

@@ -224,7 +224,12 @@ class Tracing(Assignments):
         if not isinstance(spec, TupleSpec) and (not isinstance(spec, Spec) or spec.shape is None):
             self.unknown(node, "type")
         self.guard(node, "kind", 0, None)
-        if isinstance(spec, Spec) and spec.shape == () and self.numbers is not None:
+        if (
+            isinstance(spec, Spec)
+            and spec.shape == ()
+            and self.numbers is not None
+            and not (self.sliced and open_slices(node))
+        ):
             return type(self.numbers.of(node))
         if isinstance(spec, Spec) and spec.python is not None:
             return spec.python

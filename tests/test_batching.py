@@ -178,7 +178,7 @@ def test_usual_operations_run_all_at_once() -> None:
 
 def test_an_operation_without_a_rule_runs_slice_by_slice() -> None:
     def f(x: Any) -> Any:
-        return np.interp(x, np.arange(5.0), np.arange(5.0) ** 2) + np.pad(x, 1, mode="reflect")[1:-1]
+        return np.convolve(x, x[:2])[:3] + np.cross(x, np.sin(x[::-1]))
 
     assert "Map" in kinds(vmap(f), X)
     assert np.allclose(vmap(f)(X), np.stack([f(x) for x in X]))

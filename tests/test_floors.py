@@ -81,6 +81,7 @@ FLOORS: list[list[str]] = [
         "outcome",
         "slices",
         "batches",
+        "contractions",
         "indices",
         "differentiate",
         "simplify",
