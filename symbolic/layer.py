@@ -366,7 +366,7 @@ def _refuse_assignment(node: AnyLayer) -> None:
     if assigning():
         refuse(
             f"item assignment of the traced value {short(node)} into a NumPy array",
-            "collect the values in a list and join them with np.stack or np.concatenate",
+            "make the array in the traced function (np.zeros, np.copy), or join the values with np.stack",
         )
 
 
