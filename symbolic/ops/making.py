@@ -298,6 +298,7 @@ class _Alone:
     """How many references an array has that only one local name holds, as `writable` counts them."""
 
     count: int | None = None
+    learn: Callable[[], None] | None = None  # when it is first asked for
 
 
 def writable(target: Any, value: Any) -> Any:
@@ -307,6 +308,8 @@ def writable(target: Any, value: Any) -> Any:
     """
     if type(target) is not np.ndarray or not is_traced(value) or here.trace is None:
         return target
+    if _Alone.count is None and _Alone.learn is not None:
+        _Alone.learn()
     references = sys.getrefcount(target)
     if _Alone.count is None or references > _Alone.count or not _alone(target):
         refuse(
