@@ -43,8 +43,7 @@ class Assignments:
                 return node
             views.append(at)  # type: ignore[arg-type]  # a view is an operation
             at = at.operands[0]
-        while at in self.assigned:
-            at = self.assigned[at]
+        at = self._last(at)
         for view in reversed(views):
             self._certain(view)
             at = view.rebuilt((at, *view.operands[1:]))
@@ -94,10 +93,17 @@ class Assignments:
         if self._is_view(target):
             self._store_through(target, value)  # type: ignore[arg-type]  # a view is an operation
             return
-        last = target
-        while last in self.assigned:
-            last = self.assigned[last]
-        self.assigned[last] = Mark.make((value,))
+        self.assigned[self._last(target)] = Mark.make((value,))
+
+    def _last(self, node: AnyLayer) -> AnyLayer:
+        """The newest value of a node; all on the way learn the short way, so that a loop's assignments stay cheap."""
+        passed = []
+        while node in self.assigned:
+            passed.append(node)
+            node = self.assigned[node]
+        for one in passed:
+            self.assigned[one] = node
+        return node
 
     def _certain(self, view: Operation) -> None:
         """Refuse where NumPy's answer depends on how the array lies in memory."""

@@ -19,7 +19,8 @@ import numpy as np
 from symbolic.callees import CALLS, MAKING, Handler
 from symbolic.context import here
 from symbolic.layer import Layer, Lent
-from symbolic.ops.making import _Alone, is_traced, writable
+from symbolic.ops.making import _Alone, is_traced, joined, writable
+from symbolic.ops.texts import percent
 from symbolic.rewriting import hooks, rewritten
 from symbolic.vectorized import FUNCTION, Vectorized
 
@@ -28,6 +29,10 @@ _STANDARD = os.path.dirname(os.__file__) + os.sep
 _HANDED = {map, filter, sorted, min, max, functools.reduce, itertools.accumulate, itertools.starmap, functools.partial}
 _HANDED |= {np.apply_along_axis, np.apply_over_axes, np.piecewise}
 """Functions that call a function which they are given."""
+_OF_SEQUENCES = {np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack, np.linalg.multi_dot}
+"""Functions of a sequence of arrays; each of its entries may be a list that stands for an array."""
+_OF_LISTS = {np.block, np.select, np.choose, np.lexsort, np.broadcast_arrays, np.array_equal}
+"""Functions to which a list of traced values is more than an array, or that read it themselves."""
 
 
 def called(function: Any) -> Any:
@@ -78,6 +83,27 @@ def _function(function: types.FunctionType) -> Any:
     return None if package in _AS_THEY_ARE or standard else rewritten(function, HOOKS)
 
 
+def _of_numpy(function: Any) -> Any:
+    """A function of NumPy: where it takes an array it also takes a list, which may hold traced values."""
+    found = _replaced(function)
+    return functools.partial(_with_arrays, function) if found is None and function not in _OF_LISTS else found
+
+
+def _with_arrays(function: Any, *args: Any, **kwargs: Any) -> Any:
+    if not any(type(one) in (list, tuple) for one in (*args, *kwargs.values())):
+        return function(*args, **kwargs)
+    convert = _each_as_array if function in _OF_SEQUENCES else _as_array
+    return function(*map(convert, args), **{name: convert(one) for name, one in kwargs.items()})
+
+
+def _as_array(value: Any) -> Any:
+    return joined(value) if type(value) in (list, tuple) and is_traced(value) else value
+
+
+def _each_as_array(value: Any) -> Any:
+    return type(value)(map(_as_array, value)) if type(value) in (list, tuple) else value
+
+
 def _method(method: types.MethodType) -> Any:
     inner = called(method.__func__)
     return None if inner is method.__func__ else types.MethodType(inner, method.__self__)
@@ -108,7 +134,13 @@ def _made(kind: type, start: Callable[..., None], *args: Any, **kwargs: Any) -> 
 def _builtin(function: Any) -> Any:
     if isinstance(getattr(function, "__self__", None), list) and function.__name__ == "sort":
         return functools.partial(_handed, function)
-    return _replaced(function)
+    return _of_numpy(function) if isinstance(getattr(function, "__self__", None), np.ufunc) else _replaced(function)
+
+
+def _operator(bound: Any) -> Any:
+    """`"%.3f".__mod__`, as `%` with a text is rewritten."""
+    is_text = type(bound.__self__) is str and bound.__name__ == "__mod__"
+    return functools.partial(percent, bound.__self__) if is_text else None
 
 
 def _other(function: Any) -> Any:
@@ -116,7 +148,7 @@ def _other(function: Any) -> Any:
         return _class(function)
     if isinstance(function, np.vectorize):
         return Vectorized.of(function)
-    if isinstance(function, (Layer, Lent, np.ufunc)):
+    if isinstance(function, (Layer, Lent)):
         return None
     call = getattr(type(function), "__call__", None)  # noqa: B004 - it is read, not asked for
     if isinstance(call, types.FunctionType):  # an object of the user's own that can be called
@@ -129,8 +161,11 @@ _FOUND: dict[type, Callable[[Any], Any]] = {
     types.FunctionType: _function,
     types.MethodType: _method,
     types.BuiltinFunctionType: _builtin,
+    types.MethodWrapperType: _operator,
     functools.partial: _partial,
     type: _class,
+    type(np.sum): _of_numpy,
+    np.ufunc: _of_numpy,
 }
 
 HOOKS = hooks(called, writable)

@@ -49,6 +49,7 @@ from symbolic.ops import polynomials as _polynomials  # noqa: F401 - it binds Nu
 from symbolic.ops import series as _series  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import singular as _singular  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import statistics as _statistics  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import writing as _writing  # noqa: F401 - it binds NumPy functions
 from symbolic.ops.arithmetic import Abs as Abs
 from symbolic.ops.arithmetic import Cbrt as Cbrt
 from symbolic.ops.arithmetic import Copysign as Copysign

@@ -187,6 +187,14 @@ class _Rewriter(ast.NodeTransformer):
             node.func = _asked(node.func)
         return node
 
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        """`"…" % values` as `"…".__mod__(values)`, a call that is asked for as others are."""
+        self.generic_visit(node)
+        if not (isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant) and type(node.left.value) is str):
+            return node
+        text = ast.copy_location(ast.Attribute(node.left, "__mod__", ast.Load()), node.left)
+        return ast.copy_location(ast.Call(_asked(text), [node.right], []), node)
+
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         name = getattr(node.value, "attr", None) or getattr(node.value, "id", None)
         self.generic_visit(node)

@@ -119,17 +119,14 @@ def extract(condition: Any, arr: Any) -> Any:
     return np.ravel(as_layer(arr))[chosen]
 
 
-def _writing(function: Any) -> None:
-    @implements(function)
-    def refused(*args: Any, **kwargs: Any) -> NoReturn:
-        refuse(
-            f"np.{function.__name__} would write traced values into an array",
-            "assign to an entry of a traced array instead (y = x.copy(); y[index] = value), or choose with np.where",
-        )
+@implements(np.put_along_axis)
+def put_along_axis(*args: Any, **kwargs: Any) -> NoReturn:
+    refuse(
+        "np.put_along_axis would write traced values into an array",
+        "assign to an entry of a traced array instead (y = x.copy(); y[index] = value), or choose with np.where",
+    )
 
 
-for _function in (np.put, np.place, np.putmask, np.copyto, np.put_along_axis, np.fill_diagonal):
-    _writing(_function)
 
 
 @implements(np.choose)

@@ -17,7 +17,7 @@ from symbolic.layer import GETITEM, AnyLayer, plainly
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.axes import NO_MEMORY, plain
-from symbolic.ops.binding import Kernel
+from symbolic.ops.binding import Kernel, method
 from symbolic.ops.operation import Operation, array
 from symbolic.spec import AnySpec, Dim, Shape, Spec, result_dtype, show
 
@@ -268,6 +268,14 @@ class Scatter(Operation):
         for at, index in self.places:
             deltas[at] = _read(delta, index, operands)
         return tuple(deltas)
+
+
+@method("at", np.add)
+def add_to_entries(a: Any, indices: Any, b: Any) -> None:
+    """`np.add.at`: an assignment of the sum, in which repeated indices accumulate."""
+    index, operands = template(plainly(indices), 2)
+    added = np.broadcast_to(b, np.shape(a[indices]))
+    a[...] = a + Scatter.make((as_layer(a), as_layer(added), *operands), (((1, index),),))
 
 
 def _shifted(index: Template, shift: int) -> Template:

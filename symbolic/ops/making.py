@@ -99,6 +99,16 @@ def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any
     return function(*np.indices(shape, dtype=dtype), **kwargs)
 
 
+@making(np.ndindex)
+def ndindex(*shape: Any) -> Any:
+    return np.ndindex(*map(_plain, shape))
+
+
+@making(np.ndenumerate)
+def ndenumerate(arr: Any) -> Any:
+    return ((index, arr[index]) for index in np.ndindex(*arr.shape)) if is_traced(arr) else np.ndenumerate(arr)
+
+
 @making(np.fromiter)
 def fromiter(iter: Any, dtype: Any, count: int = -1, **kwargs: Any) -> Any:
     entries = [one for _, one in zip(range(count), iter, strict=False)] if count >= 0 else list(iter)

@@ -71,11 +71,8 @@ def astype_function(x: Any, dtype: Any, copy: bool = True) -> Any:
 
 
 _REFUSED = {
-    "sort": "use y = np.sort(x)",
     "partition": "use y = np.partition(x, k)",
-    "fill": "use np.full_like(x, value), or x[...] = value in a traced function",
     "resize": "use np.reshape",
-    "put": "assign to an entry: x[index] = value",
     "itemset": "assign to an entry: x[index] = value",
     "setfield": "assign to an entry: x[index] = value",
     "choose": "use np.select or np.where",
@@ -89,7 +86,7 @@ _REFUSED = {
     "setflags": "compute it outside the traced function",
     "to_device": "leave it out: programs run on the CPU",
 }
-_NO_MEMORY = ("data", "flat", "flags", "strides", "base", "ctypes", "itemsize", "nbytes")
+_NO_MEMORY = ("data", "flags", "strides", "base", "ctypes", "itemsize", "nbytes")
 
 
 def _refusal(name: str, remedy: str) -> Callable[[AnyLayer], Any]:

@@ -230,6 +230,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     if x is None:
         width = dx
     elif np.ndim(x) == 1:
+        x = x if isinstance(x, Layer) else np.asarray(x)
         width = np.expand_dims(x[1:] - x[:-1], tuple(range(1, ndim - along)))
     else:
         width = x[later] - x[earlier]

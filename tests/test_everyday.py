@@ -1,0 +1,188 @@
+"""Do the small habits of NumPy code keep the gradient: lists in the place of arrays, functions that write, texts?"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symbolic import ShapeError, SymbolicError, TraceError, grad, value_and_grad
+
+X = np.array([3.0, 1.0, 2.0])
+
+
+def agrees(f: Callable[[Any], Any], x: Any = X) -> None:
+    """The value is that of the plain call, the gradient that of central differences."""
+    value, delta = value_and_grad(f)(x)
+    np.testing.assert_allclose(value, f(x), rtol=1e-13)
+    numeric = [(f(x + 1e-6 * unit) - f(x - 1e-6 * unit)) / 2e-6 for unit in np.eye(len(x))]
+    np.testing.assert_allclose(delta, numeric, rtol=1e-6, atol=1e-7)
+
+
+# --------------------------------------------------------------------------- lists
+LISTS: list[Callable[[Any], Any]] = [
+    lambda x: np.sum([x[0] * 2, x[1]]),
+    lambda x: np.sum([[x[0], 1.0], [x[1] ** 2, x[2]]], axis=0)[0],
+    lambda x: np.sum(np.mean([x, x**2], axis=0)),
+    lambda x: np.max([x[0] * 2, x[1]]),
+    lambda x: np.sum(np.min([x * 2, x**2], axis=0)),
+    lambda x: np.dot([x[0], x[1]], [1.0, 2.0]) * x[2],
+    lambda x: np.linalg.norm([x[0], x[1]]),
+    lambda x: np.sort([x[0], x[1], x[2]])[0] ** 2,
+    lambda x: np.median((x[0], x[1], x[2])) ** 2,
+    lambda x: np.prod([x[0], x[1], x[2]]),
+    lambda x: np.sum(np.exp([x[0], x[1]])),
+    lambda x: np.sum(np.maximum([x[0], x[1]], 2.0)),
+    lambda x: np.add.reduce([x[0], x[1] ** 2]),
+    lambda x: np.interp(1.5, [0.0, 1.0, 2.0], [x[0], x[1], x[2]]),
+    lambda x: np.trapezoid([x[0], x[1], x[2]], [0.0, 1.0, 3.0]),
+    lambda x: np.trapezoid(x, [0.0, 1.0, 3.0]),
+    lambda x: np.sum(np.where([True, False, True], [x[0], x[1], x[2]], 0.0)),
+    lambda x: x[np.argmax([x[1], x[0]])] ** 2,
+    lambda x: np.sum(np.linalg.solve([[x[0], 1.0], [0.0, x[1]]], [1.0, x[2]])),
+    lambda x: np.linalg.det([[x[0], 1.0], [0.5, x[1]]]),
+    lambda x: np.sum(np.cross([x[0], 1.0, 2.0], [0.5, x[1], 1.0])),
+    lambda x: np.prod(np.vstack(([x[0], 1.0], [2.0, x[1]]))),
+    lambda x: np.sum(np.concatenate([[x[0], x[1]], x]) ** 2),
+    lambda x: np.einsum("i,i", [x[0], x[1]], [2.0, x[2]]),
+    lambda x: np.sum([v**2 for v in x]),
+]
+"""Each of a list, or of nested lists, of traced values."""
+
+
+@pytest.mark.parametrize("f", LISTS)
+def test_a_list_of_traced_values_is_an_array(f: Callable[[Any], Any]) -> None:
+    agrees(f)
+
+
+def test_a_ragged_list_is_refused() -> None:
+    with pytest.raises(ShapeError, match=r"different shapes: \(3,\), \(\)"):
+        grad(lambda x: np.sum([x, x[0]]))(X)
+
+
+# --------------------------------------------------------------------------- writing
+
+
+def scattered(x: Any) -> Any:
+    A = np.zeros((3, 3))
+    np.add.at(A, (np.array([0, 1, 0]), [1, 2, 1]), x**2)
+    np.add.at(A, [0, 0], x[:2, None])
+    np.add.at(A, slice(0, 2), x[0])
+    return np.sum(A**2)
+
+
+def diagonal(x: Any) -> Any:
+    A = np.ones((3, 3))
+    np.fill_diagonal(A, x)
+    B = np.zeros((2, 4))
+    np.fill_diagonal(B, x[0])
+    return np.linalg.det(A) + np.sum(B**3)
+
+
+def copied(x: Any) -> Any:
+    y = np.ones((2, 3))
+    np.copyto(y[1], x)
+    np.copyto(y, x**2, where=[False, True, False])
+    return np.sum(y**3)
+
+
+def put(x: Any) -> Any:
+    y = np.ones((2, 2))
+    np.put(y, [0, 3], x[:2])
+    y.put(1, x[2])
+    return np.sum(y**3)
+
+
+def masked(x: Any) -> Any:
+    y, z = x * 2.0, np.ones(3)
+    np.putmask(y, y > 3.0, x**2)
+    np.place(z, x > 1.5, x[1])
+    return np.sum(y**3) + np.sum(z * [1.0, 2.0, 3.0])
+
+
+def filled(x: Any) -> Any:
+    y = np.zeros(3)
+    y.fill(x[0])
+    y.flat[1] = x[1]
+    y += [v * k for k, v in enumerate(x.flat)]
+    return np.sum(y**2) + y.flat[2] * len(y.flat)
+
+
+def sorted_in_place(x: Any) -> Any:
+    y = np.stack([x, -x], axis=1)
+    y.sort(axis=0)
+    return np.sum(y * [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+
+
+@pytest.mark.parametrize("f", [scattered, diagonal, copied, put, masked, filled, sorted_in_place])
+def test_a_function_that_writes_into_an_array_of_the_body(f: Callable[[Any], Any]) -> None:
+    agrees(f)
+
+
+@pytest.mark.parametrize(
+    ("f", "words"),
+    [
+        (lambda x: np.put(x, [0, 1, 2], x[:2]), "np.put with another number of values"),
+        (lambda x: np.put(x, [7], 1.0, "wrap"), "mode='wrap'"),
+        (lambda x: np.place(x, x > 0, x[:2]), "np.place with another number"),
+        (lambda x: np.fill_diagonal(x, 1.0), "no diagonal"),
+        (lambda x: np.copyto(KEPT, x), "not traced"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_with_a_remedy(f: Callable[[Any], Any], words: str) -> None:
+    with pytest.raises(TraceError, match=words) as caught:
+        grad(f)(X)
+    assert isinstance(caught.value, SymbolicError)
+    assert caught.value.remedy
+
+
+KEPT = np.zeros(3)
+
+
+def test_many_assignments_in_a_row_cost_the_same_each() -> None:
+    """Names that were assigned to are followed the short way: thousands of entries stay within sight."""
+
+    def squares(x: Any, count: int) -> Any:
+        y = np.zeros(count)
+        for i in range(count):
+            y[i] = x * i
+        return y[count - 1] + y[1]
+
+    assert value_and_grad(squares)(2.0, 1500) == (3000.0, 1500.0)
+
+
+# --------------------------------------------------------------------------- loops and texts
+
+
+def by_index(x: Any) -> Any:
+    total = 0.0
+    for i in np.ndindex(x.shape):
+        total += x[i] ** 2
+    for (i, j), value in np.ndenumerate(np.outer(x, x)):
+        total += value * (i + 2 * j)
+    return total
+
+
+def test_loops_over_all_indices() -> None:
+    agrees(by_index)
+
+
+def test_texts_with_percent_signs() -> None:
+    said: list[str] = []
+
+    def told(x: Any) -> Any:
+        said.append("%5.2f|%-8.1e|%d|%s|%%|%+.3g" % (x[0], x[1], x[2], "a", math.pi))
+        said.append("%(first).1f of %(count)d" % {"first": x[0], "count": 3})
+        said.append("%s" % x[0])
+        return x[0] ** 2
+
+    assert grad(told)(X)[0] == 6.0
+    assert said[:3] == [" 3.00|1.0e+00 |2|a|%|+3.14", "3.0 of 3", "3.0"]
+
+
+def test_a_text_with_too_few_values_is_pythons_error() -> None:
+    with pytest.raises(TypeError, match="not enough arguments"):
+        grad(lambda x: "%f %f" % (x[0],))(X)
+    with pytest.raises(TypeError, match="not all arguments converted"):
+        grad(lambda x: "%f" % (x[0], x[1]))(X)
