@@ -236,7 +236,8 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
             if not -count <= index < count:
                 raise IndexError("tuple index out of range")
             return _Installed.runtime.entry(self, index % count)
-        return GETITEM[0](self, index)
+        waiting = here.trace.entry(self, index) if here.trace is not None else None
+        return GETITEM[0](self, index) if waiting is None else waiting
 
     def __setitem__(self, index: Any, value: Any) -> None:
         trace = here.trace

@@ -113,6 +113,7 @@ from symbolic.ops.decompositions import Eigvals as Eigvals
 from symbolic.ops.decompositions import Eigvalsh as Eigvalsh
 from symbolic.ops.decompositions import Qr as Qr
 from symbolic.ops.einsum import Einsum as Einsum
+from symbolic.ops.entries import SetEntries as SetEntries
 from symbolic.ops.exponential import Arccos as Arccos
 from symbolic.ops.exponential import Arccosh as Arccosh
 from symbolic.ops.exponential import Arcsin as Arcsin

@@ -1,5 +1,7 @@
 """Do the small habits of NumPy code keep the gradient: lists in the place of arrays, functions that write, texts?"""
 
+# ruff: noqa: UP031, F507 - texts with percent signs, also wrong ones, are what is tested
+
 import math
 from collections.abc import Callable
 from typing import Any

@@ -127,8 +127,6 @@ def put_along_axis(*args: Any, **kwargs: Any) -> NoReturn:
     )
 
 
-
-
 @implements(np.choose)
 def choose(*args: Any, **kwargs: Any) -> NoReturn:
     raise unsupported("np.choose", "use np.select, np.where, or index np.stack([...])")

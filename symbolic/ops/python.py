@@ -64,7 +64,7 @@ class RoundedNumber(Operation):
 def as_python(value: Any, to: type = float) -> Any:
     """A number of a layer: floats and complex numbers keep the gradient, counts and truths become plain."""
     node = as_layer(value)
-    if here.trace is not None and here.trace.kind(node) is not float and node.dtype.kind in "iub":
+    if here.trace is not None and node.dtype.kind in "iub":  # its kind would be a number's, and fix the trace to it
         return here.trace.number(node, to.__name__)
     return AsPython(node, to=to)
 

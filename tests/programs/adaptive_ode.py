@@ -105,8 +105,8 @@ def check_layer() -> None:
         return np.sum((swing(START, s.Weight(8.5)) - end) ** 2)
 
     target = swing(START, 9.0)
-    first = misses.train(target, optimizer=s.SGD(0.05))
+    first = misses.train(target, optimizer=s.SGD(0.3))
     np.testing.assert_allclose(first, np.sum((swing(START, 8.5) - target) ** 2), rtol=1e-9)
     for _ in range(30):
-        last = misses.train(target, optimizer=s.SGD(0.02))
+        last = misses.train(target, optimizer=s.SGD(0.3))
     assert last < 0.01 * first

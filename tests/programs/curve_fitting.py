@@ -90,9 +90,7 @@ def check_its_own_error_comes_through() -> None:
 
 def check_layer() -> None:
     @symbolic
-    def misfit(
-        x: Annotated[np.ndarray, Symbolic], y: Annotated[np.ndarray, Symbolic]
-    ) -> Annotated[float, Symbolic]:
+    def misfit(x: Annotated[np.ndarray, Symbolic], y: Annotated[np.ndarray, Symbolic]) -> Annotated[float, Symbolic]:
         params = s.Weight(np.array([1.0, 1.0, 0.0]))
         return np.mean((decay(x, *params) - y) ** 2)
 

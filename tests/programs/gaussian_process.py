@@ -1,7 +1,7 @@
 """Gaussian process regression: the hyperparameters that maximize the marginal likelihood, and the prediction.
 
-Checked against SciPy's density of the normal distribution, the trace formula for the gradient, and an optimization by SciPy
-without gradients.
+Checked against SciPy's density of the normal distribution, the trace formula for the gradient, and an optimization
+by SciPy without gradients.
 """
 
 import math

@@ -80,9 +80,7 @@ def check_newton() -> None:
 
 def check_layer() -> None:
     @symbolic
-    def network(
-        X: Annotated[np.ndarray, Symbolic], y: Annotated[np.ndarray, Symbolic]
-    ) -> Annotated[float, Symbolic]:
+    def network(X: Annotated[np.ndarray, Symbolic], y: Annotated[np.ndarray, Symbolic]) -> Annotated[float, Symbolic]:
         return loss({"intercept": s.Weight(0.0), "slopes": s.Weight(np.zeros(3))}, X, y)
 
     np.testing.assert_allclose(network.predict(X, Y), loss(START, X, Y), rtol=1e-12)

@@ -60,7 +60,7 @@ def tree(market: Market, option: Option, steps: int = 50, american: bool = False
 
 def monte_carlo(market: Market, option: Option, draws: np.ndarray, barrier: float = math.inf) -> float:
     """The mean over paths; a path that touches the barrier is worth nothing."""
-    paths, steps = draws.shape
+    _, steps = draws.shape
     dt = option.years / steps
     logs = np.cumsum((market.rate - market.volatility**2 / 2) * dt + market.volatility * dt**0.5 * draws, axis=1)
     prices = market.spot * np.exp(logs)

@@ -62,7 +62,8 @@ Y[[3, 8]] += [6.0, -9.0]
 
 
 def differences(function: Any, point: np.ndarray, h: float = 1e-5) -> np.ndarray:
-    return np.array([(function(point + h * unit) - function(point - h * unit)) / (2 * h) for unit in np.eye(len(point))])
+    units = h * np.eye(len(point))
+    return np.array([(function(point + unit) - function(point - unit)) / (2 * h) for unit in units])
 
 
 def check_loss() -> None:
