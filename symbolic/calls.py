@@ -6,7 +6,9 @@ what keeps the gradient (`callees`). All else is called as it stands.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import inspect
 import itertools
 import os
 import sys
@@ -18,13 +20,16 @@ import numpy as np
 
 from symbolic.callees import CALLS, MAKING, Handler
 from symbolic.context import here
+from symbolic.errors import TraceError, buried
 from symbolic.layer import Layer, Lent
+from symbolic.ops.looking import attribute as looked_up
 from symbolic.ops.making import _Alone, is_traced, joined, writable
 from symbolic.ops.texts import percent
 from symbolic.rewriting import hooks, rewritten
 from symbolic.vectorized import FUNCTION, Vectorized
 
-_AS_THEY_ARE = {"numpy", "scipy", "symbolic", "jax", "torch", "sklearn", "pandas", "matplotlib"}
+_FOREIGN = {"scipy", "jax", "torch", "sklearn", "pandas", "matplotlib"}
+_AS_THEY_ARE = {"numpy", "symbolic"}
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _HANDED = {map, filter, sorted, min, max, functools.reduce, itertools.accumulate, itertools.starmap, functools.partial}
 _HANDED |= {np.apply_along_axis, np.apply_over_axes, np.piecewise}
@@ -80,7 +85,25 @@ def _function(function: types.FunctionType) -> Any:
     package = (function.__globals__.get("__name__") or "").partition(".")[0]
     file = function.__code__.co_filename
     standard = file.startswith(_STANDARD) and "-packages" not in file
+    if package in _FOREIGN:
+        return functools.partial(_of_numbers, function)
     return None if package in _AS_THEY_ARE or standard else rewritten(function, HOOKS)
+
+
+def _of_numbers(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call of another library: where it asks a traced value for numbers, the error names the function."""
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        ours = buried(error)
+        if not isinstance(ours, TraceError) or not any(map(is_traced, (*args, *kwargs.values()))):
+            raise
+        home = ".".join([part for part in function.__module__.split(".") if not part.startswith("_")])
+        raise TraceError(
+            f"{home}.{function.__name__} works on plain numbers, and was given a traced value",
+            where=ours.where,
+            remedy="write it with NumPy's functions (np.linalg, np.fft), or compute it outside the traced function",
+        ) from error
 
 
 def _of_numpy(function: Any) -> Any:
@@ -121,14 +144,36 @@ def _class(kind: type) -> Any:
     plain = type(kind) is type and getattr(kind, "__new__", None) is object.__new__
     if found is not None or not plain or not isinstance(start, types.FunctionType) or issubclass(kind, Layer):
         return found
-    inner = called(start)
-    return None if inner is start else functools.partial(_made, kind, inner)
+    inner, after = called(start), getattr(kind, "__post_init__", None)
+    then = called(after) if isinstance(after, types.FunctionType) else after
+    return None if inner is start and then is after else functools.partial(_made, kind, inner, then)
 
 
-def _made(kind: type, start: Callable[..., None], *args: Any, **kwargs: Any) -> Any:
+def _made(kind: type, start: Callable[..., None], then: Any, *args: Any, **kwargs: Any) -> Any:
+    """An instance; a dataclass's `__init__` has no source, and finds what it calls at the end on the instance."""
     self: Any = object.__new__(kind)
-    start(self, *args, **kwargs)
+    held = getattr(self, "__dict__", None) if then is not None else None
+    if held is not None:
+        held["__post_init__"] = types.MethodType(then, self)
+    try:
+        start(self, *args, **kwargs)
+    finally:
+        if held is not None:
+            held.pop("__post_init__", None)
     return self
+
+
+def _renewed(obj: Any, /, **changes: Any) -> Any:
+    """`dataclasses.replace`, which makes an instance where nobody sees it."""
+    fields = dataclasses.fields(obj)
+    made = called(type(obj))
+    if made is type(obj) or any(not one.init and one.name in changes for one in fields):
+        return dataclasses.replace(obj, **changes)
+    kept = {one.name: getattr(obj, one.name) for one in fields if one.init and one.name not in changes}
+    return made(**kept, **changes)
+
+
+MAKING[dataclasses.replace] = _renewed
 
 
 def _builtin(function: Any) -> Any:
@@ -168,7 +213,31 @@ _FOUND: dict[type, Callable[[Any], Any]] = {
     np.ufunc: _of_numpy,
 }
 
-HOOKS = hooks(called, writable)
+
+def attribute(obj: Any, name: str) -> Any:
+    """What `obj.name` is: a property of the user's own class has a body, which is rewritten as others are."""
+    found = None if here.trace is None or isinstance(obj, type) else _property(type(obj), name)
+    if found is None:
+        return looked_up(obj, name)
+    if type(found) is property:
+        return called(found.fget)(obj)
+    held = obj.__dict__
+    if name not in held:
+        held[name] = called(found.func)(obj)
+    return held[name]
+
+
+def _property(kind: type, name: str) -> Any:
+    """The property that an attribute is, if its getter is written in Python."""
+    found = inspect.getattr_static(kind, name, None)
+    getter = getattr(found, _GETTERS.get(type(found), ""), None)
+    return found if isinstance(getter, types.FunctionType) and not issubclass(kind, Layer) else None
+
+
+_GETTERS = {property: "fget", functools.cached_property: "func"}
+
+
+HOOKS = hooks(called, writable, attribute)
 FUNCTION[0] = called
 
 

@@ -161,7 +161,8 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         out = kwargs.pop("out", None)
         handler = FUNCTIONS.get(ufunc) if method == "__call__" else UFUNC_METHODS.get((ufunc, method))
         if handler is None:
-            name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+            home = "np." if getattr(np, ufunc.__name__, None) is ufunc else "the ufunc "  # SciPy has many of its own
+            name = f"{home}{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
             raise unsupported(name)
         if out is None or all(one is None for one in out):
             return handler(inputs, kwargs)

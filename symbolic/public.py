@@ -44,6 +44,7 @@ from symbolic.nn.layers import ReLU as ReLU
 from symbolic.ops import decompositions as _decompositions  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import fourier as _fourier  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import linalg as _linalg  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import looking as _looking  # noqa: F401 - it says what Python's functions mean
 from symbolic.ops import methods as _methods  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import polynomials as _polynomials  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import series as _series  # noqa: F401 - it binds NumPy functions

@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 _CALLED, _WRITABLE = "symbolic: what is called", "symbolic: what is written to"
+_ATTRIBUTE = "symbolic: which attribute is read"
 _VALUE = ".value"  # a local name that no program can have
 _UNTOUCHED = {"super", "locals", "vars", "globals", "dir", "eval", "exec", "breakpoint"}  # they look at their caller
 _INDEXED = {"r_", "c_"}  # objects of NumPy that are called by an index
@@ -40,9 +41,11 @@ def rewritten(function: types.FunctionType, hooks: Hooks) -> types.FunctionType:
     return twin
 
 
-def hooks(called: Callable[[Any], Any], writable: Callable[[Any, Any], Any]) -> Hooks:
-    """What is put into the code: both are called with nothing but what stands there."""
-    return {_CALLED: called, _WRITABLE: writable}
+def hooks(
+    called: Callable[[Any], Any], writable: Callable[[Any, Any], Any], attribute: Callable[[Any, str], Any] = getattr
+) -> Hooks:
+    """What is put into the code: each is called with nothing but what stands there."""
+    return {_CALLED: called, _WRITABLE: writable, _ATTRIBUTE: attribute}
 
 
 _codes: dict[int, tuple[types.CodeType, types.CodeType | None]] = {}
@@ -182,9 +185,28 @@ class _Rewriter(ast.NodeTransformer):
 
     # ------------------------------------------------------------------ calls
     def visit_Call(self, node: ast.Call) -> Any:
+        method = node.func
         self.generic_visit(node)
+        if isinstance(method, ast.Attribute):  # a method is asked for by the call
+            node.func = method
         if not (isinstance(node.func, ast.Name) and node.func.id in _UNTOUCHED):
             node.func = _asked(node.func)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        """`a.b` by its reader, as a property has a body, too; names that a class makes private stay."""
+        self.generic_visit(node)
+        private = node.attr.startswith("__") and not node.attr.endswith("__")
+        if private or not isinstance(node.ctx, ast.Load):
+            return node
+        mark, name = (ast.copy_location(ast.Constant(one), node) for one in (_ATTRIBUTE, node.attr))
+        return ast.copy_location(ast.Call(mark, [node.value, name], []), node)
+
+    def visit_match_case(self, node: ast.match_case) -> Any:
+        """A pattern is no expression."""
+        guarded = [] if node.guard is None else [node.guard]
+        twin = self.generic_visit(ast.Module([*map(ast.Expr, guarded), *node.body], []))
+        node.guard, node.body = (twin.body[0].value if guarded else None), twin.body[len(guarded) :]
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:

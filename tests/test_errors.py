@@ -180,12 +180,14 @@ def test_a_loss_that_overflows_names_the_layer_where_it_began() -> None:
     assert re.search(r"1:<lambda> \(test_errors\.py:\d+\); .+", str(caught.value)), "no third beat"
 
 
-@pytest.mark.parametrize("function", [np.array2string, np.packbits, np.frexp, np.spacing, np.add.at, np.busday_count])
+@pytest.mark.parametrize(
+    "function", [np.array2string, np.packbits, np.frexp, np.spacing, np.multiply.at, np.busday_count]
+)
 def test_a_numpy_function_that_layers_do_not_support_is_named(function: Any) -> None:
     x: Any = s.Identity()
     name = function.__name__.split(".")[-1]
     arguments = {"at": (x, 0, 1.0), "busday_count": (x, x)}.get(name, (x,))
-    with pytest.raises(TypeError, match=rf"np\.(add\.)?{name}\b.*test_errors\.py:\d+.*; ?.+"):
+    with pytest.raises(TypeError, match=rf"np\.(multiply\.)?{name}\b.*test_errors\.py:\d+.*; ?.+"):
         function(*arguments)
 
 

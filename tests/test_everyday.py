@@ -2,12 +2,20 @@
 
 # ruff: noqa: UP031, F507 - texts with percent signs, also wrong ones, are what is tested
 
+import collections
+import collections.abc
+import dataclasses
+import enum
+import functools
 import math
+import numbers
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
+import scipy.special
 
 from symbolic import ShapeError, SymbolicError, TraceError, grad, value_and_grad
 
@@ -188,3 +196,109 @@ def test_a_text_with_too_few_values_is_pythons_error() -> None:
         grad(lambda x: "%f %f" % (x[0],))(X)
     with pytest.raises(TypeError, match="not all arguments converted"):
         grad(lambda x: "%f" % (x[0], x[1]))(X)
+
+
+# --------------------------------------------------------------------------- looking from outside
+
+
+def test_attributes_are_those_of_the_value() -> None:
+    """An entry is a NumPy number, which has no length; a constant or a function of time is told by `callable`."""
+    seen: list[Any] = []
+
+    def looked(x: Any) -> Any:
+        entry, number = x[0], float(x[1])
+        seen.append([hasattr(one, "__len__") for one in (x, entry, number)])
+        seen.append([getattr(one, "ndim", "none") for one in (x, entry, number)])
+        seen.append([callable(one) for one in (x, entry, number, math.sin)])
+        seen.append([isinstance(one, collections.abc.Iterable) for one in (x, entry, number)])
+        seen.append([isinstance(one, numbers.Real) for one in (x, entry, number)])
+        seen.append([one.__class__ for one in (x, entry, number)])
+        return x[0] ** 2
+
+    looked(X)
+    plain, seen[:] = seen[:], []
+    grad(looked)(X)
+    assert seen[: len(plain)] == plain
+
+
+SETS: list[Callable[[Any], Any]] = [set, frozenset, collections.Counter, dict.fromkeys]
+
+
+@pytest.mark.parametrize("kind", SETS)
+def test_a_set_of_traced_values_is_refused(kind: Callable[[Any], Any]) -> None:
+    """It would tell equal numbers apart."""
+    with pytest.raises(TraceError, match=r"equal numbers apart.*;"):
+        grad(lambda x: x[0] ** len(kind(x)))(X)
+    agrees(lambda x: x[0] ** len(kind([1, 2, 1])) + len(kind([])) + len(kind("aab")))
+
+
+# --------------------------------------------------------------------------- classes
+
+
+class Shapes:
+    factor = 2.0
+
+    def __init__(self, x: Any) -> None:
+        self.x, self.asked = x, 0
+        self.__hidden = x[2]
+
+    @property
+    def corner(self) -> Any:
+        return np.array([self.x[0], math.exp(self.x[1]) * self.factor])
+
+    @functools.cached_property
+    def angle(self) -> Any:
+        self.asked += 1
+        return math.sin(self.x[0])
+
+    @property
+    def hidden(self) -> Any:
+        return self.__hidden
+
+
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    a: Any
+    both: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "both", np.array([self.a, math.exp(self.a)]))
+
+
+class Kind(enum.Enum):
+    SMALL = 1
+    LARGE = 2
+
+
+def of_properties(x: Any) -> Any:
+    shapes = Shapes(x)
+    return np.sum(shapes.corner) + shapes.angle * shapes.angle + shapes.hidden**2 + 10 * shapes.asked
+
+
+def of_dataclasses(x: Any) -> Any:
+    pair = dataclasses.replace(Pair(x[0]), a=x[1])
+    assert "__post_init__" not in vars(pair)
+    return np.sum(pair.both) * np.prod(Pair(a=x[2]).both)
+
+
+def of_patterns(x: Any) -> Any:
+    match Kind.SMALL, [x[0], x[1]]:
+        case Kind.LARGE, _:
+            return x[2]
+        case Kind.SMALL, [a, b] if a > np.array([b]).sum():
+            return a**2 * np.array([a, b]).prod()
+    return x[2]
+
+
+@pytest.mark.parametrize("f", [of_properties, of_dataclasses, of_patterns])
+def test_code_that_no_call_shows(f: Callable[[Any], Any]) -> None:
+    """A property, what follows a dataclass's `__init__`, the guard of a pattern: their code is rewritten, too."""
+    agrees(f)
+
+
+def test_another_librarys_function_is_named() -> None:
+    with pytest.raises(TraceError, match=r"scipy\.linalg\.solve works on plain numbers.*test_everyday\.py.*;"):
+        grad(lambda x: np.sum(scipy.linalg.solve(np.diag(x), x)))(X)
+    with pytest.raises(TraceError, match="the ufunc kolmogorov is not supported"):
+        grad(lambda x: np.sum(scipy.special.kolmogorov(x)))(X)
+    agrees(lambda x: x[0] * scipy.linalg.norm([3.0, 4.0]))

@@ -1,0 +1,71 @@
+"""What does a body see that looks at a traced value from outside: at its attributes, or whether it was there before?
+
+It must see what the number or the array would show: a layer has attributes and a hash of its own.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable
+from typing import Any
+
+from symbolic.callees import MAKING
+from symbolic.context import here
+from symbolic.layer import Layer, refuse
+
+
+def has_attribute(obj: Any, name: str, /) -> bool:
+    if _has_number(obj):
+        assert here.trace is not None
+        return hasattr(here.trace.kind(obj), name)
+    return hasattr(obj, name)
+
+
+def get_attribute(obj: Any, name: str, /, *default: Any) -> Any:
+    if default and _has_number(obj) and not has_attribute(obj, name):
+        return default[0]
+    return getattr(obj, name, *default)
+
+
+def is_callable(obj: Any, /) -> bool:
+    return not _has_number(obj) and callable(obj)
+
+
+MAKING.update({hasattr: has_attribute, getattr: get_attribute, callable: is_callable})
+
+
+def attribute(obj: Any, name: str) -> Any:
+    """`obj.name` as a body reads it: the class of a traced value is its number's."""
+    if name == "__class__" and _has_number(obj):
+        assert here.trace is not None
+        return here.trace.kind(obj)
+    return getattr(obj, name)
+
+
+def _has_number(value: Any) -> bool:
+    return isinstance(value, Layer) and here.trace is not None and here.trace.has_number(value)
+
+
+def _by_value(kind: Any, title: str) -> None:
+    """A collection that tells its entries apart by their hash: a layer's says nothing of its number."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        entries = list(args[0]) if args and not isinstance(args[0], dict) else None
+        if entries is not None and any(map(_has_number, entries)):
+            refuse(
+                f"{title} of traced values, which would tell equal numbers apart",
+                "make plain keys of them (int(v), round(float(v), 3) of a count), or compare neighbours in sorted(…)",
+            )
+        return kind(*args if entries is None else (entries, *args[1:]), **kwargs)
+
+    MAKING[kind] = make
+
+
+_sets: list[tuple[Callable[..., Any], str]] = [
+    (set, "a set"),
+    (frozenset, "a frozenset"),
+    (collections.Counter, "a Counter"),
+    (dict.fromkeys, "dict.fromkeys"),
+]
+for _kind, _title in _sets:
+    _by_value(_kind, _title)
