@@ -19,6 +19,7 @@ from symbolic.ops.entries import SetEntries, can_hold, fits, place
 from symbolic.ops.indexing import GetItem
 from symbolic.ops.indexing import assign as assigned
 from symbolic.ops.making import Made
+from symbolic.ops.movement import Ravel, Reshape
 from symbolic.ops.operation import Operation
 from symbolic.ops.passing import Cast, Mark
 from symbolic.spec import Spec
@@ -30,6 +31,7 @@ class Assignments:
     def __init__(self, facts: Inference) -> None:
         self.facts = facts
         self.assigned: dict[AnyLayer, AnyLayer] = {}
+        self.arrays: dict[AnyLayer, AnyLayer] = {}  # by a value that was assigned: the array whose value it is
         self.waiting: dict[AnyLayer, dict[tuple[int, ...], AnyLayer]] = {}  # entries, by the newest value
 
     def ask(self, node: AnyLayer, what: str) -> Any:
@@ -101,8 +103,12 @@ class Assignments:
         entries = self.waiting.pop(last, None)
         if entries is None:
             return last
-        written = SetEntries.make((last, *entries.values()), (tuple(entries),))
-        self.assigned[last] = Mark.make((written,))
+        return self._replaced(last, SetEntries.make((last, *entries.values()), (tuple(entries),)))
+
+    def _replaced(self, last: AnyLayer, value: AnyLayer) -> AnyLayer:
+        """A newer value of the same array, which lies where the array lies."""
+        self.assigned[last] = mark = Mark.make((value,))
+        self.arrays[mark] = self.arrays.get(last, last)
         return self.assigned[last]
 
     def replace(self, target: AnyLayer, value: AnyLayer) -> AnyLayer:
@@ -136,7 +142,7 @@ class Assignments:
         if self._is_view(target):
             self._store_through(target, value)  # type: ignore[arg-type]  # a view is an operation
             return
-        self.assigned[self._last(target)] = Mark.make((value,))
+        self._replaced(self._last(target), value)
 
     def _last(self, node: AnyLayer) -> AnyLayer:
         """The newest value of a node; all on the way learn the short way, so that a loop's assignments stay cheap."""
@@ -150,11 +156,16 @@ class Assignments:
 
     def _certain(self, view: Operation) -> None:
         """Refuse where NumPy's answer depends on how the array lies in memory."""
-        if view.is_view(self.facts.operands(view)) is None:
+        if view.is_view(self.facts.operands(view)) is None and not self._in_order(view):
             refuse(
                 f"assignment where {type(view).__name__} may be a view or a copy, as the array lies in memory",
                 "make it certain: np.copy(x) before the assignment, or assign to the array itself",
             )
+
+    def _in_order(self, view: Operation) -> bool:
+        """Whether the entries of an array that the body made lie as they are counted: then another shape is a view."""
+        base = self.arrays.get(view.operands[0], view.operands[0])
+        return isinstance(view, (Ravel, Reshape)) and isinstance(base, Made) and base.value.flags.c_contiguous
 
     def _store_through(self, view: Operation, value: AnyLayer) -> None:
         """Write a view's new entries into its base; the view is then read from there."""

@@ -205,7 +205,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_match_case(self, node: ast.match_case) -> Any:
         """A pattern is no expression."""
         guarded = [] if node.guard is None else [node.guard]
-        twin = self.generic_visit(ast.Module([*map(ast.Expr, guarded), *node.body], []))
+        twin: Any = self.generic_visit(ast.Module([*map(ast.Expr, guarded), *node.body], []))
         node.guard, node.body = (twin.body[0].value if guarded else None), twin.body[len(guarded) :]
         return node
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symbolic import SetEntries, ShapeError, grad, symbolic, value_and_grad, vjp
+from symbolic import SetEntries, ShapeError, TraceError, grad, symbolic, value_and_grad, vjp
 
 X = np.array([0.7, -1.3, 0.4])
 
@@ -170,3 +170,31 @@ def test_an_array_that_is_only_written_keeps_its_errors_inside_a_try() -> None:
         return y[0] + 10.0 * y[1]
 
     np.testing.assert_allclose(value_and_grad(tried)(X)[0], tried(X))
+
+
+def in_other_shapes(x: Any) -> Any:
+    y = np.zeros((2, 3))
+    y[0, 1] = x[0]
+    row = y.reshape(-1)
+    row[::2] = x * 2.0
+    y.ravel()[1] += x[1]
+    row += 1.0
+    y *= x
+    return np.sum(row**2) + np.sum(y.reshape(3, 2)[1] * x[2])
+
+
+def test_an_array_of_the_body_in_another_shape_is_a_view() -> None:
+    value, delta = value_and_grad(in_other_shapes)(X)
+    np.testing.assert_allclose(value, in_other_shapes(X), rtol=1e-13)
+    numeric = [(in_other_shapes(X + 1e-6 * e) - in_other_shapes(X - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
+    np.testing.assert_allclose(delta, numeric, rtol=1e-6)
+
+
+def test_where_its_memory_is_in_doubt_it_is_refused() -> None:
+    def doubtful(x: Any) -> Any:
+        y = np.zeros((2, 3)).T
+        y.reshape(-1)[0] = x[0]
+        return np.sum(y)
+
+    with pytest.raises(TraceError, match="may be a view or a copy"):
+        grad(doubtful)(X)

@@ -2,6 +2,8 @@
 
 # ruff: noqa: UP031, F507 - texts with percent signs, also wrong ones, are what is tested
 
+# mypy: disable-error-code="str-format,arg-type"
+
 import collections
 import collections.abc
 import dataclasses
@@ -14,12 +16,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.linalg
-import scipy.special
+import scipy.linalg  # type: ignore[import-untyped]  # SciPy has no types
+import scipy.special  # type: ignore[import-untyped]  # SciPy has no types
 
 from symbolic import ShapeError, SymbolicError, TraceError, grad, value_and_grad
 
 X = np.array([3.0, 1.0, 2.0])
+KEPT = np.zeros(3)
 
 
 def agrees(f: Callable[[Any], Any], x: Any = X) -> None:
@@ -145,9 +148,6 @@ def test_what_cannot_be_written_is_refused_with_a_remedy(f: Callable[[Any], Any]
         grad(f)(X)
     assert isinstance(caught.value, SymbolicError)
     assert caught.value.remedy
-
-
-KEPT = np.zeros(3)
 
 
 def test_many_assignments_in_a_row_cost_the_same_each() -> None:

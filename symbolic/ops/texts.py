@@ -38,7 +38,7 @@ def _part(found: re.Match[str], values: Any, named: bool, rest: Any) -> str:
     if not isinstance(value, Layer):
         return found[0].replace(f"({found['name']})", "", 1) % (value,)
     if found["kind"] in "diouxXc":
-        return f"%{found['flags']}{found['size']}{found['kind']}" % int(value)  # type: ignore[call-overload]  # it is a layer's
+        return f"%{found['flags']}{found['size']}{found['kind']}" % int(value)
     form = ("<" if "-" in found["flags"] else "") + found["flags"].replace("-", "") + found["size"]
     if found["kind"] in "rsa":
         return f"%{found['flags']}{found['size']}s" % str(value)
