@@ -6,6 +6,7 @@ what keeps the gradient (`callees`). All else is called as it stands.
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import functools
 import inspect
@@ -30,6 +31,7 @@ from symbolic.vectorized import FUNCTION, Vectorized
 
 _FOREIGN = {"scipy", "jax", "torch", "sklearn", "pandas", "matplotlib"}
 _AS_THEY_ARE = {"numpy", "symbolic"}
+_IN_PYTHON = "numpy.polynomial."  # written as a user would write it
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _HANDED = {map, filter, sorted, min, max, functools.reduce, itertools.accumulate, itertools.starmap, functools.partial}
 _HANDED |= {np.apply_along_axis, np.apply_over_axes, np.piecewise}
@@ -82,12 +84,14 @@ def _function(function: types.FunctionType) -> Any:
     found = _replaced(function)
     if found is not None:
         return found
-    package = (function.__globals__.get("__name__") or "").partition(".")[0]
+    module = function.__globals__.get("__name__") or ""
+    package = module.partition(".")[0]
     file = function.__code__.co_filename
     standard = file.startswith(_STANDARD) and "-packages" not in file
     if package in _FOREIGN:
         return functools.partial(_of_numbers, function)
-    return None if package in _AS_THEY_ARE or standard else rewritten(function, HOOKS)
+    kept = package in _AS_THEY_ARE and not module.startswith(_IN_PYTHON)
+    return None if kept or standard else rewritten(function, HOOKS)
 
 
 def _of_numbers(function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -141,7 +145,7 @@ def _class(kind: type) -> Any:
     """A class of the user's own: its `__init__` is a body, too."""
     found = _replaced(kind)
     start = getattr(kind, "__init__", None)
-    plain = type(kind) is type and getattr(kind, "__new__", None) is object.__new__
+    plain = type(kind) in (type, abc.ABCMeta) and getattr(kind, "__new__", None) is object.__new__
     if found is not None or not plain or not isinstance(start, types.FunctionType) or issubclass(kind, Layer):
         return found
     inner, after = called(start), getattr(kind, "__post_init__", None)

@@ -4,6 +4,7 @@
 
 # mypy: disable-error-code="str-format,arg-type"
 
+import abc
 import collections
 import collections.abc
 import dataclasses
@@ -178,6 +179,25 @@ def test_loops_over_all_indices() -> None:
     agrees(by_index)
 
 
+def test_an_empty_array_is_the_same_at_each_run() -> None:
+    """What memory happened to hold must not look like a body that differs from run to run."""
+
+    def filled_later(x: Any) -> Any:
+        y = np.empty(50)
+        z = np.empty_like(y)
+        for k in range(50):
+            y[k] = x[0] * k
+        z[:] = y
+        return np.sum(z)
+
+    step: Any = value_and_grad(filled_later)
+    for _ in range(3):
+        noise = [np.random.default_rng(0).random(50) for _ in range(20)]
+        del noise
+        assert step(X)[0] == filled_later(X)
+    assert int(step.traces()) == 1
+
+
 def test_texts_with_percent_signs() -> None:
     said: list[str] = []
 
@@ -265,6 +285,19 @@ class Pair:
         object.__setattr__(self, "both", np.array([self.a, math.exp(self.a)]))
 
 
+class Kernel(abc.ABC):
+    def __init__(self, x: Any) -> None:
+        self.scales = np.array([x[0], math.exp(x[1])])
+
+    @abc.abstractmethod
+    def at(self, distance: Any) -> Any: ...
+
+
+class Smooth(Kernel):
+    def at(self, distance: Any) -> Any:
+        return self.scales[0] * math.exp(-(distance**2) / self.scales[1])
+
+
 class Kind(enum.Enum):
     SMALL = 1
     LARGE = 2
@@ -281,6 +314,20 @@ def of_dataclasses(x: Any) -> Any:
     return np.sum(pair.both) * np.prod(Pair(a=x[2]).both)
 
 
+def of_abstract_classes(x: Any) -> Any:
+    return Smooth(x).at(x[2])
+
+
+def of_polynomials(x: Any) -> Any:
+    line = np.polynomial.Polynomial(x)
+    return line(2.0) * line.deriv()(x[0]) + np.sum(np.polynomial.chebyshev.chebval(x, [1.0, 2.0, 0.3]))
+
+
+def of_dtypes(x: Any) -> Any:
+    wide = np.result_type(x, np.float32) == np.float64 and np.result_type(float(x[0]), np.float32(1)) == np.float32
+    return x[0] ** 2 if wide and np.common_type(x) is np.float64 else x[1] ** 3
+
+
 def of_patterns(x: Any) -> Any:
     match Kind.SMALL, [x[0], x[1]]:
         case Kind.LARGE, _:
@@ -290,10 +337,27 @@ def of_patterns(x: Any) -> Any:
     return x[2]
 
 
-@pytest.mark.parametrize("f", [of_properties, of_dataclasses, of_patterns])
+@pytest.mark.parametrize(
+    "f", [of_properties, of_dataclasses, of_patterns, of_abstract_classes, of_polynomials, of_dtypes]
+)
 def test_code_that_no_call_shows(f: Callable[[Any], Any]) -> None:
     """A property, what follows a dataclass's `__init__`, the guard of a pattern: their code is rewritten, too."""
     agrees(f)
+
+
+def test_errors_that_numpy_was_told_to_raise_are_caught_by_the_body() -> None:
+    def guarded(x: Any) -> Any:
+        try:
+            with np.errstate(divide="raise", over="raise"):
+                return np.sum(x / (x[1] - 1.0)) + np.exp(x[2])
+        except FloatingPointError:
+            return np.sum(x**2)
+
+    step = value_and_grad(guarded)
+    for x in (X, X + 1.0, X + 1000.0, X):
+        value, delta = step(x)
+        np.testing.assert_allclose(value, guarded(x), rtol=1e-13)
+    np.testing.assert_allclose(delta, 2 * X)
 
 
 def test_another_librarys_function_is_named() -> None:

@@ -9,9 +9,11 @@ import collections
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from symbolic.callees import MAKING
 from symbolic.context import here
-from symbolic.layer import Layer, refuse
+from symbolic.layer import FUNCTIONS, Layer, refuse
 
 
 def has_attribute(obj: Any, name: str, /) -> bool:
@@ -69,3 +71,18 @@ _sets: list[tuple[Callable[..., Any], str]] = [
 ]
 for _kind, _title in _sets:
     _by_value(_kind, _title)
+
+
+# --------------------------------------------------------------------------- dtypes
+
+
+def _example(value: Any) -> Any:
+    """What stands for a value where only its dtype is asked: Python's numbers are weak, whatever they are."""
+    if not isinstance(value, Layer):
+        return value
+    kind = here.trace.kind(value) if here.trace is not None else np.ndarray
+    return kind(0) if kind in (int, float, complex) else np.zeros(0, value.dtype)
+
+
+FUNCTIONS[np.result_type] = lambda args, kwargs: np.result_type(*map(_example, args), **kwargs)
+FUNCTIONS[np.common_type] = lambda args, kwargs: np.common_type(*map(_example, args), **kwargs)

@@ -59,8 +59,22 @@ def _plain(value: Any) -> Any:
     return tuple(value) if isinstance(value, Shape) else value
 
 
-for _maker_function in (np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri):
+for _maker_function in (np.zeros, np.ones, np.eye, np.identity, np.tri):
     _maker(_maker_function)
+
+
+def _empty(function: Callable[..., Any]) -> None:
+    def make(*args: Any, **kwargs: Any) -> Any:
+        array = function(*map(_plain, args), **{name: _plain(one) for name, one in kwargs.items()})
+        if type(array) is np.ndarray and array.dtype.kind in "fciub":
+            array[...] = 0  # what memory happened to hold would differ from run to run
+        return made(array)
+
+    MAKING[function] = make
+
+
+_empty(np.empty)
+_empty(np.empty_like)
 
 
 @making(np.full)
@@ -79,7 +93,7 @@ def _like(function: Callable[..., Any]) -> None:
     MAKING[function] = make
 
 
-for _like_function in (np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.copy, np.diag, np.tile, np.repeat):
+for _like_function in (np.zeros_like, np.ones_like, np.full_like, np.copy, np.diag, np.tile, np.repeat):
     _like(_like_function)
 
 
