@@ -23,6 +23,7 @@ from symbolic.callees import CALLS, MAKING, Handler
 from symbolic.context import here
 from symbolic.errors import TraceError, buried
 from symbolic.layer import Layer, Lent
+from symbolic.ops.looking import KEYED, keyed
 from symbolic.ops.looking import attribute as looked_up
 from symbolic.ops.making import _Alone, is_traced, joined, writable
 from symbolic.ops.texts import percent
@@ -181,6 +182,8 @@ MAKING[dataclasses.replace] = _renewed
 
 
 def _builtin(function: Any) -> Any:
+    if isinstance(getattr(function, "__self__", None), (dict, set)) and function.__name__ in KEYED:
+        return keyed(function)
     if isinstance(getattr(function, "__self__", None), list) and function.__name__ == "sort":
         return functools.partial(_handed, function)
     return _of_numpy(function) if isinstance(getattr(function, "__self__", None), np.ufunc) else _replaced(function)

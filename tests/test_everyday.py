@@ -252,6 +252,36 @@ def test_a_set_of_traced_values_is_refused(kind: Callable[[Any], Any]) -> None:
     agrees(lambda x: x[0] ** len(kind([1, 2, 1])) + len(kind([])) + len(kind("aab")))
 
 
+def counting(x: Any) -> Any:
+    counts: dict[Any, int] = {}
+    for v in x:
+        counts[v] = counts.get(v, 0) + 1
+    return x[0] ** len(counts)
+
+
+def seen_before(x: Any) -> Any:
+    seen: set[Any] = set()
+    for v in x:
+        seen.add(v)
+    return x[0] ** len(seen)
+
+
+@pytest.mark.parametrize("f", [counting, seen_before])
+def test_a_traced_value_is_no_key(f: Callable[[Any], Any]) -> None:
+    with pytest.raises(TraceError, match=r"as a key of a \w+, which would tell equal numbers apart"):
+        grad(f)(X)
+
+
+def test_plain_keys_stay() -> None:
+    def by_count(x: Any) -> Any:
+        totals: dict[int, Any] = {}
+        for v in x:
+            totals[int(v)] = totals.get(int(v), 0.0) + v**2
+        return totals.setdefault(3, 0.0) + 2.0 * totals[1]
+
+    agrees(by_count, np.array([3.1, 1.2, 1.7]))
+
+
 # --------------------------------------------------------------------------- classes
 
 

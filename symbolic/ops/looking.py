@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from symbolic.callees import MAKING
 from symbolic.context import here
 from symbolic.layer import FUNCTIONS, Layer, refuse
+from symbolic.leaves import Weight
 
 
 def has_attribute(obj: Any, name: str, /) -> bool:
@@ -48,16 +49,39 @@ def _has_number(value: Any) -> bool:
     return isinstance(value, Layer) and here.trace is not None and here.trace.has_number(value)
 
 
+def _is_number(value: Any) -> bool:
+    return _has_number(value) and not isinstance(value, Weight)  # which is itself, whatever it holds
+
+
+def _no_key(seen: str) -> NoReturn:
+    refuse(
+        f"{seen}, which would tell equal numbers apart",
+        "make plain keys of them, such as int(v) of a count, or compare the neighbours in sorted(values)",
+    )
+
+
+def keyed(function: Any) -> Any:
+    """`counts.get(v, 0)`, `seen.add(v)`: what is called in the place of a method that looks for a key."""
+
+    def look(*args: Any, **kwargs: Any) -> Any:
+        if args and _is_number(args[0]):
+            _no_key(f"a traced value as a key of a {type(function.__self__).__name__}")
+        return function(*args, **kwargs)
+
+    return look
+
+
+KEYED = {"get", "setdefault", "add"}
+"""The methods of dictionaries and sets that do."""
+
+
 def _by_value(kind: Any, title: str) -> None:
     """A collection that tells its entries apart by their hash: a layer's says nothing of its number."""
 
     def make(*args: Any, **kwargs: Any) -> Any:
         entries = list(args[0]) if args and not isinstance(args[0], dict) else None
-        if entries is not None and any(map(_has_number, entries)):
-            refuse(
-                f"{title} of traced values, which would tell equal numbers apart",
-                "make plain keys of them (int(v), round(float(v), 3) of a count), or compare neighbours in sorted(…)",
-            )
+        if entries is not None and any(map(_is_number, entries)):
+            _no_key(f"{title} of traced values")
         return kind(*args if entries is None else (entries, *args[1:]), **kwargs)
 
     MAKING[kind] = make
