@@ -20,7 +20,7 @@ import pytest
 import scipy.linalg  # type: ignore[import-untyped]  # SciPy has no types
 import scipy.special  # type: ignore[import-untyped]  # SciPy has no types
 
-from symbolic import ShapeError, SymbolicError, TraceError, grad, value_and_grad
+from symbolic import DtypeError, ShapeError, SymbolicError, TraceError, grad, value_and_grad
 
 X = np.array([3.0, 1.0, 2.0])
 KEPT = np.zeros(3)
@@ -328,6 +328,41 @@ class Smooth(Kernel):
         return self.scales[0] * math.exp(-(distance**2) / self.scales[1])
 
 
+class Pole:
+    """A vector with operators of its own."""
+
+    def __init__(self, a: Any, b: Any) -> None:
+        self.a, self.b = a, b
+
+    def __add__(self, other: Any) -> Any:
+        return Pole(self.a + other.a, self.b + other.b)
+
+    def __mul__(self, k: Any) -> Any:
+        return Pole(self.a * k, self.b * k)
+
+    __rmul__ = __mul__
+
+    def __rsub__(self, k: Any) -> Any:
+        return Pole(k - self.a, k - self.b)
+
+    def __rpow__(self, k: Any) -> Any:
+        return Pole(k**self.a, k**self.b)
+
+    def __gt__(self, k: Any) -> Any:
+        return self.a > k
+
+    def dot(self, other: Any) -> Any:
+        return self.a * other.a + self.b * other.b
+
+
+@dataclasses.dataclass
+class Scaled:
+    by: Any
+
+    def __rmul__(self, k: Any) -> Any:
+        return self.by * np.sum(k)
+
+
 class Kind(enum.Enum):
     SMALL = 1
     LARGE = 2
@@ -342,6 +377,12 @@ def of_dataclasses(x: Any) -> Any:
     pair = dataclasses.replace(Pair(x[0]), a=x[1])
     assert "__post_init__" not in vars(pair)
     return np.sum(pair.both) * np.prod(Pair(a=x[2]).both)
+
+
+def of_operators(x: Any) -> Any:
+    pole = x[0] * Pole(x[1], 2.0) + (float(x[2]) - Pole(x[1], x[0])) * x[1] + x[0] ** Pole(x[1], 1.5)
+    larger = x[1] < Pole(x[0], 0.0)
+    return pole.dot(Pole(1.0, x[2])) * (2.0 if larger else 1.0) + x[2] * Scaled(x[1])
 
 
 def of_abstract_classes(x: Any) -> Any:
@@ -368,7 +409,7 @@ def of_patterns(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "f", [of_properties, of_dataclasses, of_patterns, of_abstract_classes, of_polynomials, of_dtypes]
+    "f", [of_properties, of_dataclasses, of_patterns, of_operators, of_abstract_classes, of_polynomials, of_dtypes]
 )
 def test_code_that_no_call_shows(f: Callable[[Any], Any]) -> None:
     """A property, what follows a dataclass's `__init__`, the guard of a pattern: their code is rewritten, too."""
@@ -388,6 +429,12 @@ def test_errors_that_numpy_was_told_to_raise_are_caught_by_the_body() -> None:
         value, delta = step(x)
         np.testing.assert_allclose(value, guarded(x), rtol=1e-13)
     np.testing.assert_allclose(delta, 2 * X)
+
+
+def test_an_array_asks_no_class() -> None:
+    """NumPy makes an array of objects of it: refused, not done in another way."""
+    with pytest.raises(DtypeError, match='type "Pole"'):
+        grad(lambda x: np.sum((x * Pole(1.0, 2.0)).a))(X)
 
 
 def test_another_librarys_function_is_named() -> None:
