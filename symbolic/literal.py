@@ -161,7 +161,7 @@ _REFLECTED = {
 
 
 def _defers(name: str, reflected: str) -> None:
-    """A number times a vector is the business of the vector's class, where that has `__rmul__`; an array asks nobody."""
+    """A number times a vector is the business of the vector's class, if that has `__rmul__`; an array asks nobody."""
     ours = getattr(Layer, name)
 
     @functools.wraps(ours)
