@@ -9,7 +9,6 @@ from __future__ import annotations
 import abc
 import dataclasses
 import functools
-import inspect
 import itertools
 import os
 import sys
@@ -236,8 +235,10 @@ def attribute(obj: Any, name: str) -> Any:
 
 def _property(kind: type, name: str) -> Any:
     """The property that an attribute is, if its getter is written in Python."""
-    found = inspect.getattr_static(kind, name, None)
-    getter = getattr(found, _GETTERS.get(type(found), ""), None)
+    found = next((one.__dict__[name] for one in kind.__mro__ if name in one.__dict__), None)
+    if type(found) not in _GETTERS:
+        return None
+    getter = getattr(found, _GETTERS[type(found)], None)
     return found if isinstance(getter, types.FunctionType) and not issubclass(kind, Layer) else None
 
 

@@ -241,6 +241,15 @@ def test_attributes_are_those_of_the_value() -> None:
     assert seen[: len(plain)] == plain
 
 
+def test_a_number_says_whether_it_is_whole() -> None:
+    def whole(x: Any) -> Any:
+        return sum(v**2 if v.is_integer() or float(v).is_integer() else v for v in x)
+
+    value, delta = value_and_grad(whole)(np.array([3.0, 1.5, -2.0]))
+    assert value == 14.5
+    np.testing.assert_array_equal(delta, [6.0, 1.0, -4.0])
+
+
 SETS: list[Callable[[Any], Any]] = [set, frozenset, collections.Counter, dict.fromkeys]
 
 

@@ -15,6 +15,7 @@ from symbolic.callees import MAKING
 from symbolic.context import here
 from symbolic.layer import FUNCTIONS, Layer, refuse
 from symbolic.leaves import Weight
+from symbolic.ops.binding import array_method
 
 
 def has_attribute(obj: Any, name: str, /) -> bool:
@@ -110,3 +111,9 @@ def _example(value: Any) -> Any:
 
 FUNCTIONS[np.result_type] = lambda args, kwargs: np.result_type(*map(_example, args), **kwargs)
 FUNCTIONS[np.common_type] = lambda args, kwargs: np.common_type(*map(_example, args), **kwargs)
+
+
+@array_method("is_integer")
+def is_integer(layer: Any) -> bool:
+    """A method of numbers, Python's and NumPy's."""
+    return bool(np.isfinite(layer)) and bool(np.floor(layer) == layer)
