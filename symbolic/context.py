@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from symbolic.errors import Where
+from symbolic.rewriting import unread
 
 if TYPE_CHECKING:
     from symbolic.layer import AnyLayer
@@ -99,6 +100,12 @@ def trying() -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def with_source(remedy: str) -> str:
+    """A remedy, and before it what to do about a body whose code cannot be read."""
+    name = unread(sys._getframe(1))
+    return f"put {name} into a file, as code without a source is not followed; or {remedy}" if name else remedy
 
 
 def assigning() -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from symbolic.asking import answer, phrase
-from symbolic.context import assigning, here, source
+from symbolic.context import assigning, here, source, with_source
 from symbolic.errors import SymbolicError, TraceError, Where, _place
 from symbolic.runtime import _Installed
 
@@ -188,7 +188,7 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         refuse(
             f"the traced value {short(self)} would be turned into numbers (np.array, np.asarray, or a function or "
             "method that makes an array of its argument)",
-            "use np.stack([...]) to join traced values, and NumPy functions on the value itself",
+            with_source("use np.stack([...]) to join traced values, and NumPy functions on the value itself"),
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -368,7 +368,7 @@ def cannot(node: AnyLayer, construct: str) -> NoReturn:
     if "truth" in construct:
         remedy = "call it with data, or use np.where for a choice by value"
     if construct == "float()":
-        remedy = "use NumPy's functions (np.exp, not math.exp), which keep the gradient"
+        remedy = with_source("use NumPy's functions (np.exp, not math.exp), which keep the gradient")
     refuse(f"{construct} was asked of the traced value {short(node)}, which has no number while tracing", remedy)
 
 

@@ -61,6 +61,16 @@ def _code(code: types.CodeType, space: dict[str, Any], hooks: Hooks) -> types.Co
     return found[1]
 
 
+def unread(frame: types.FrameType | None) -> str:
+    """The name of a function on the stack whose code could not be rewritten, as it has no source; empty if none is."""
+    while frame is not None:
+        found = _codes.get(id(frame.f_code))
+        if found is not None and found[1] is None and not linecache.getlines(frame.f_code.co_filename, frame.f_globals):
+            return frame.f_code.co_name
+        frame = frame.f_back
+    return ""
+
+
 def _rewritten(code: types.CodeType, space: dict[str, Any], hooks: Hooks) -> types.CodeType | None:
     lines = linecache.getlines(code.co_filename, space)
     module = _parsed("".join(lines)) if lines else None

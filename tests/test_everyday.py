@@ -452,3 +452,12 @@ def test_another_librarys_function_is_named() -> None:
     with pytest.raises(TraceError, match="the ufunc kolmogorov is not supported"):
         grad(lambda x: np.sum(scipy.special.kolmogorov(x)))(X)
     agrees(lambda x: x[0] * scipy.linalg.norm([3.0, 4.0]))
+
+
+def test_code_without_a_source_is_named() -> None:
+    space: dict[str, Any] = {"np": np, "math": math}
+    exec("def typed(x):\n    return np.sum(np.array([math.exp(x[0]), x[1]]))", space)
+    with pytest.raises(TraceError, match=r"put typed into a file, as code without a source is not followed"):
+        grad(space["typed"])(X)
+    with pytest.raises(TraceError, match=r"; use NumPy's functions"):
+        grad(lambda x: x[0].__float__())(X)
