@@ -1,6 +1,7 @@
 """What does a name stand for after an assignment? Layers never change: the new value is kept beside the old one.
 
-Later uses of the name read the new value, and so do the views of it, which are rebuilt over it.
+Later uses of the name read the new value, and so do the views of it, which are rebuilt over it. Assignments to single
+entries wait until the array is read, so that a loop of them is one operation; the entries themselves are read before.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, refuse
 from symbolic.leaves import Literal, Weight
 from symbolic.literal import as_layer
+from symbolic.ops.entries import SetEntries, can_hold, fits, place
+from symbolic.ops.indexing import GetItem
 from symbolic.ops.indexing import assign as assigned
 from symbolic.ops.making import Made
 from symbolic.ops.operation import Operation
@@ -28,6 +31,7 @@ class Assignments:
         self.facts = facts
         self.assigned: dict[AnyLayer, AnyLayer] = {}
         self.lies: dict[AnyLayer, AnyLayer] = {}  # for each new value the array in whose memory it lies
+        self.waiting: dict[AnyLayer, dict[tuple[int, ...], AnyLayer]] = {}  # entries to be written, by the newest value
 
     def ask(self, node: AnyLayer, what: str) -> Any:
         """A fact about a node, which becomes a guard of the trace."""
@@ -35,39 +39,99 @@ class Assignments:
 
     def resolve(self, node: AnyLayer) -> AnyLayer:
         """The node that a name stands for now: after assignments to it, or to what it is a view of."""
-        if not self.assigned:
+        if not self.assigned and not self.waiting:
             return node
         views: list[Operation] = []
         at = node
-        while at not in self.assigned:
+        while at not in self.assigned and at not in self.waiting:
             if not self._is_view(at):
                 return node
             views.append(at)  # type: ignore[arg-type]  # a view is an operation
             at = at.operands[0]
-        while at in self.assigned:
-            at = self.assigned[at]
+        at = self._settled(at)
         for view in reversed(views):
             self._certain(view)
             at = view.rebuilt((at, *view.operands[1:]))
         return at
 
     def _is_view(self, node: AnyLayer) -> bool:
-        """Whether a node shares its base's memory in NumPy; a scalar never does."""
+        """Whether a node shares its base's memory in NumPy; a number never does."""
         if not isinstance(node, Operation) or not node.operands or not node.shares:
             return False
         spec = self.facts.spec(node)
-        if isinstance(spec, Spec) and spec.shape == ():
+        if isinstance(spec, Spec) and spec.shape == () and not self._is_array(node):
             return False
         return node.is_view(self.facts.operands(node)) is not False
 
+    def _is_array(self, view: Operation) -> bool:
+        """Whether what has no axes is an array, as `y[0, ...]` is, rather than a number, as `y[0]` is."""
+        if isinstance(view, GetItem) and all(one is not Ellipsis for one in view.index):
+            return False
+        base = view.operands[0]
+        spec = self.facts.spec(base)
+        return isinstance(base, Made) or (isinstance(spec, Spec) and spec.shape != ()) or self._is_view(base)
+
     def assign(self, target: AnyLayer, index: Any, value: Any) -> None:
         """`target[index] = value`, NumPy's way."""
-        self._store(target, assigned(self.resolve(target), index, as_layer(value)))
+        value = as_layer(value)
+        where = self._place(target, index)
+        if where is not None and self._can_wait(target, where, value):
+            self.waiting.setdefault(self._last(target), {})[where] = value
+            return
+        self._store(target, assigned(self.resolve(target), index, value))
+
+    @staticmethod
+    def _place(target: AnyLayer, index: Any) -> tuple[int, ...] | None:
+        """An entry's place; only an array that the body made has the same sizes for all inputs."""
+        return place(index, target.value.shape if isinstance(target, Made) else ())
+
+    def _can_wait(self, target: AnyLayer, where: tuple[int, ...], value: AnyLayer) -> bool:
+        """Whether this is one number for one entry of an array that is no view: nothing is left to be checked."""
+        if isinstance(target, (Weight, Literal)) and not isinstance(target, Made):
+            return False
+        spec = self.facts.spec(self._last(target))
+        return fits(where, spec) and can_hold(spec, self.facts.spec(value)) and not self._is_view(target)
+
+    def entry(self, target: AnyLayer, index: Any) -> AnyLayer | None:
+        """`target[index]`, if it is one entry of an array to which others wait to be written; else `None`."""
+        last = self._last(target) if self.waiting else None
+        where = self._place(target, index) if last in self.waiting else None
+        if last is None or where is None or not fits(where, self.facts.spec(last)):
+            return None
+        if where not in self.waiting[last]:
+            return GetItem.make((last,), (where,))  # type: ignore[no-any-return]  # a node of the class
+        spec = self.facts.spec(last)
+        assert isinstance(spec, Spec)
+        return Cast.make((self.waiting[last][where],), (spec.dtype,))  # type: ignore[no-any-return]  # a node of the class
+
+    def _settled(self, node: AnyLayer) -> AnyLayer:
+        """The newest value of a node, with the entries that waited to be written."""
+        last = self._last(node)
+        entries = self.waiting.pop(last, None)
+        if entries is None:
+            return last
+        return self._replaced(last, SetEntries.make((last, *entries.values()), (tuple(entries),)))
+
+    def _last(self, node: AnyLayer) -> AnyLayer:
+        """The newest value of a node; all on the way learn the short way, so that a loop's assignments stay cheap."""
+        passed = []
+        while node in self.assigned:
+            passed.append(node)
+            node = self.assigned[node]
+        for one in passed:
+            self.assigned[one] = node
+        return node
+
+    def _replaced(self, last: AnyLayer, value: AnyLayer) -> AnyLayer:
+        """A newer value of the same array, which lies where the array lies."""
+        self.assigned[last] = now = Mark.make((value,))
+        self.lies[now] = self.lies.get(last, last)
+        return self.assigned[last]
 
     def replace(self, target: AnyLayer, value: AnyLayer) -> AnyLayer:
         """`target += …`: a scalar gives a new one, an array keeps its shape and dtype and changes for all its views."""
         before, after = self.facts.spec(self.resolve(target)), self.facts.spec(value)
-        if self.ask(target, "ndim") == 0 and not isinstance(target, Made):
+        if self.ask(target, "ndim") == 0 and not isinstance(target, Made) and not self._is_view(target):
             return value
         assert isinstance(before, Spec) and isinstance(after, Spec)
         if before.shape != after.shape:
@@ -95,11 +159,7 @@ class Assignments:
         if self._is_view(target):
             self._store_through(target, value)  # type: ignore[arg-type]  # a view is an operation
             return
-        last = target
-        while last in self.assigned:
-            last = self.assigned[last]
-        self.assigned[last] = now = Mark.make((value,))
-        self.lies[now] = self.lies.get(last, last)
+        self._replaced(self._last(target), value)
 
     def _certain(self, view: Operation) -> None:
         """Refuse where NumPy's answer depends on how the array lies in memory."""

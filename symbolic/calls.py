@@ -6,6 +6,8 @@ what keeps the gradient (`callees`). All else is called as it stands.
 
 from __future__ import annotations
 
+import abc
+import dataclasses
 import functools
 import itertools
 import os
@@ -18,17 +20,19 @@ import numpy as np
 
 from symbolic.callees import CALLS, MAKING, Handler
 from symbolic.context import here
-from symbolic.errors import TraceError
+from symbolic.errors import TraceError, buried
 from symbolic.layer import FUNCTIONS, Layer, Lent, qualified, unsupported
 from symbolic.namespaces import over_names
-from symbolic.ops.foreign import handler, is_scipy, refusal
-from symbolic.ops.looking import LOOKING, asked_of_keys
-from symbolic.ops.making import Made, _Alone, is_traced, made, type_of, writable
+from symbolic.ops.foreign import handler, is_scipy, refusal, spoken
+from symbolic.ops.looking import LOOKING, asked_of_keys, attribute_of
+from symbolic.ops.making import Made, _Alone, as_one, is_traced, made, type_of, writable
 from symbolic.rewriting import hooks, rewritten
 from symbolic.sizes import Shape
 from symbolic.vectorized import FUNCTION, Vectorized
 
-_AS_THEY_ARE = {"numpy", "scipy", "symbolic", "jax", "torch", "sklearn", "pandas", "matplotlib"}
+_AS_THEY_ARE = {"numpy", "symbolic"}
+_FOREIGN = {"jax", "torch", "sklearn", "pandas", "matplotlib"}
+_IN_PYTHON = "numpy.polynomial."  # written as a user would write it
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _HANDED = {map, filter, sorted, min, max, functools.reduce, itertools.accumulate, itertools.starmap, functools.partial}
 _HANDED |= {filter, itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.groupby}
@@ -60,7 +64,9 @@ def _replaced(function: Any) -> Any:
     if function in _HANDED:
         return functools.partial(_handed, function)
     module = getattr(function, "__module__", None) or ("numpy" if isinstance(function, np.ufunc) else "")
-    return functools.partial(_of_numpy, function) if module.partition(".")[0] == "numpy" else None
+    if module.partition(".")[0] != "numpy" or (module.startswith(_IN_PYTHON) and function not in FUNCTIONS):
+        return None
+    return functools.partial(_of_numpy, function)
 
 
 def _of_numpy(function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -73,6 +79,11 @@ def _of_numpy(function: Any, *args: Any, **kwargs: Any) -> Any:
         if not any(isinstance(one, Made) for one in given) or not all(map(_is_known, given)):
             raise
     return _on_constants(function, args, kwargs)
+
+
+def _of_ufunc(method: Any, *args: Any, **kwargs: Any) -> Any:
+    """A method of a ufunc, such as `np.add.reduce`."""
+    return _of_numpy(method, *map(as_one, args), **{name: as_one(one) for name, one in kwargs.items()})
 
 
 def _of_scipy(function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -159,13 +170,44 @@ def _function(function: types.FunctionType) -> Any:
         return found
     if hasattr(function, "registry") and hasattr(function, "dispatch"):
         return functools.partial(_dispatched, function)
-    package = (function.__globals__.get("__name__") or "").partition(".")[0]
-    file = function.__code__.co_filename
+    module = function.__globals__.get("__name__") or ""
+    package, file = module.partition(".")[0], function.__code__.co_filename
     standard = file.startswith(_STANDARD) and "-packages" not in file
+    if package in _FOREIGN:
+        return functools.partial(_of_numbers, function)
+    if module.startswith(_IN_PYTHON):
+        return functools.partial(_of_polynomials, function, rewritten(function, HOOKS))
     if package in _AS_THEY_ARE or standard:
         return None
     twin = rewritten(function, HOOKS)
     return over_names(function, called) if twin is function else twin
+
+
+def _of_polynomials(function: Any, twin: Any, *args: Any, **kwargs: Any) -> Any:
+    """A function that NumPy itself writes in Python: a body, where it or an object is given traced values."""
+    plain = all(map(_is_plain, (*args, *kwargs.values())))
+    return function(*args, **kwargs) if plain else twin(*args, **kwargs)
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, (int, float, complex, str, np.generic, np.ndarray))
+
+
+def _of_numbers(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call of another library: where it asks a traced value for numbers, the error names the function."""
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        ours = buried(error)
+        if not isinstance(ours, TraceError) or not any(map(is_traced, (*args, *kwargs.values()))):
+            raise
+        raise TraceError(
+            f"{spoken(function)} works on plain numbers, and was given a traced value",
+            where=ours.where,
+            remedy="write it with NumPy's functions (np.linalg, np.fft), or compute it outside the traced function",
+        ) from error
 
 
 def _method(method: types.MethodType) -> Any:
@@ -182,7 +224,7 @@ def _class(kind: type) -> Any:
     """A class of the user's own: its `__init__` is a body, too."""
     found = _replaced(kind)
     start = getattr(kind, "__init__", None)
-    plain = type(kind) is type and getattr(kind, "__new__", None) is object.__new__
+    plain = type(kind) in (type, abc.ABCMeta) and getattr(kind, "__new__", None) is object.__new__
     if found is not None or not plain or not isinstance(start, types.FunctionType) or issubclass(kind, Layer):
         return found
     inner = called(start)
@@ -207,12 +249,27 @@ def _made_of_data(start: Any, after: Any, self: Any, *args: Any, **kwargs: Any) 
         vars(self).pop("__post_init__", None)
 
 
+def _renewed(obj: Any, /, **changes: Any) -> Any:
+    """`dataclasses.replace`, which makes an instance where nobody sees it."""
+    fields = dataclasses.fields(obj)
+    make = called(type(obj))
+    if make is type(obj) or any(not one.init and one.name in changes for one in fields):
+        return dataclasses.replace(obj, **changes)
+    kept = {one.name: getattr(obj, one.name) for one in fields if one.init and one.name not in changes}
+    return make(**kept, **changes)
+
+
+MAKING[dataclasses.replace] = _renewed
+
+
 def _builtin(function: Any) -> Any:
     owner = getattr(function, "__self__", None)
     if isinstance(owner, list) and function.__name__ == "sort":
         return functools.partial(_handed, function)
     if isinstance(owner, (dict, set, frozenset)) or (owner is dict and function.__name__ == "fromkeys"):
         return functools.partial(asked_of_keys, function)
+    if isinstance(owner, np.ufunc):
+        return functools.partial(_of_ufunc, function)
     return _replaced(function)
 
 
@@ -240,7 +297,32 @@ _FOUND: dict[type, Callable[[Any], Any]] = {
     type: _class,
 }
 
-HOOKS = hooks(called=called, writable=writable, **LOOKING)
+
+def attribute(obj: Any, name: str) -> Any:
+    """What `obj.name` is: a property of the user's own class has a body, which is rewritten as others are."""
+    found = None if here.trace is None or isinstance(obj, type) else _property(type(obj), name)
+    if found is None:
+        return attribute_of(obj, name)
+    if type(found) is property:
+        return called(found.fget)(obj)
+    held = obj.__dict__
+    if name not in held:
+        held[name] = called(found.func)(obj)
+    return held[name]
+
+
+def _property(kind: type, name: str) -> Any:
+    """The property that an attribute is, if its getter is written in Python."""
+    found = next((one.__dict__[name] for one in kind.__mro__ if name in one.__dict__), None)
+    if type(found) not in _GETTERS:
+        return None
+    getter = getattr(found, _GETTERS[type(found)], None)
+    return found if isinstance(getter, types.FunctionType) and not issubclass(kind, Layer) else None
+
+
+_GETTERS = {property: "fget", functools.cached_property: "func"}
+
+HOOKS = hooks(called=called, writable=writable, attribute=attribute, **LOOKING)
 FUNCTION[0] = called
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from symbolic.errors import Where
+from symbolic.rewriting import unread
 
 if TYPE_CHECKING:
     from symbolic.layer import AnyLayer
@@ -38,6 +39,7 @@ class Trace(Protocol):
     def read(self, weight: Any) -> None: ...
     def made(self, node: AnyLayer) -> None: ...
     def assign(self, target: AnyLayer, index: Any, value: Any) -> None: ...
+    def entry(self, target: AnyLayer, index: Any) -> AnyLayer | None: ...
     def replace(self, target: AnyLayer, value: AnyLayer) -> AnyLayer: ...
     def answer(self, node: AnyLayer, asked: str) -> Any: ...
     def number(self, node: AnyLayer, asked: str) -> Any: ...
@@ -100,6 +102,12 @@ def trying() -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def with_source(remedy: str) -> str:
+    """A remedy, and before it what to do about a body whose code cannot be read."""
+    name = unread(sys._getframe(1))
+    return f"put {name} into a file, as code without a source is not followed; or {remedy}" if name else remedy
 
 
 def assigning() -> bool:

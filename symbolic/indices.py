@@ -13,6 +13,7 @@ import numpy as np
 
 from symbolic.batches import batches
 from symbolic.leaves import Literal
+from symbolic.ops.entries import SetEntries
 from symbolic.ops.indexing import At, GetItem, Scatter, SetItem
 from symbolic.ops.operation import array as array_of_numbers
 from symbolic.slices import Slices
@@ -149,6 +150,17 @@ def setitem(node: Any, at: Slices) -> Any:
         written = np.expand_dims(written, tuple(range(1, 1 + len(region.shape) - len(value))))
     written = _back(written, plan.order(len(array), len(region.shape)))
     return SetItem.make((at.full(0), written, *plan.operands), (plan.whole,))
+
+
+@batches(SetEntries)
+def set_entries(node: Any, at: Slices) -> Any:
+    """One assignment at all the places."""
+    if not node.places[0]:
+        return SetItem.make((at.full(0), at.full(1)), ((slice(None),),))
+    values: Any = np.stack(at.all()[1:], axis=1)
+    operands = [Literal(np.array(axis)) for axis in zip(*node.places, strict=True)]
+    index = tuple([At(k + 2) for k in range(len(operands))])
+    return SetItem.make((at.full(0), values, *operands), ((slice(None), *index),))
 
 
 def _one_less(index: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from symbolic.asking import answer, phrase
 from symbolic.callees import ELSEWHERE
-from symbolic.context import assigning, here, source
+from symbolic.context import assigning, here, source, with_source
 from symbolic.errors import SymbolicError, TraceError, Where, _place
 from symbolic.naming import instead_of
 from symbolic.naming import qualified as qualified
@@ -197,7 +197,7 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         refuse(
             f"the traced value {short(self)} would be turned into numbers (np.array, np.asarray, or a function or "
             "method that makes an array of its argument)",
-            "use np.stack([...]) to join traced values, and NumPy functions on the value itself",
+            with_source("use np.stack([...]) to join traced values, and NumPy functions on the value itself"),
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -246,7 +246,8 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
             if not -count <= index < count:
                 raise IndexError("tuple index out of range")
             return _Installed.runtime.entry(self, index % count)
-        return GETITEM[0](self, index)
+        waiting = here.trace.entry(self, index) if here.trace is not None else None
+        return GETITEM[0](self, index) if waiting is None else waiting
 
     def __setitem__(self, index: Any, value: Any) -> None:
         trace = here.trace
@@ -376,7 +377,7 @@ def cannot(node: AnyLayer, construct: str) -> NoReturn:
     if "truth" in construct:
         remedy = "call it with data, or use np.where for a choice by value"
     if construct == "float()":
-        remedy = "use NumPy's functions (np.exp, not math.exp), which keep the gradient"
+        remedy = with_source("use NumPy's functions (np.exp, not math.exp), which keep the gradient")
     refuse(f"{construct} was asked of the traced value {short(node)}, which has no number while tracing", remedy)
 
 

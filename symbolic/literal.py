@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import types
 from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
@@ -146,3 +147,42 @@ def _holds_layer(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return any(_holds_layer(one) for one in value)
     return isinstance(value, (Layer, Lent))
+
+
+# --------------------------------------------------------------------------- beside a user's own class
+
+_REFLECTED = {
+    **{f"__{name}__": f"__r{name}__" for name in ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow")},
+    "__lt__": "__gt__",
+    "__le__": "__ge__",
+    "__gt__": "__lt__",
+    "__ge__": "__le__",
+}
+
+
+def _defers(name: str, reflected: str) -> None:
+    """A number times a vector is the business of the vector's class, if that has `__rmul__`; an array asks nobody."""
+    ours = getattr(Layer, name)
+
+    @functools.wraps(ours)
+    def operator(self: Any, other: Any) -> Any:
+        return NotImplemented if _brings(type(other), reflected) and _is_number(self) else ours(self, other)
+
+    setattr(Layer, name, operator)
+
+
+def _is_number(layer: Any) -> bool:
+    return (
+        here.trace is not None and here.trace.has_number(layer) and not issubclass(here.trace.kind(layer), np.ndarray)
+    )
+
+
+def _brings(kind: type, method: str) -> bool:
+    """Whether a class that stands for no array and no number has an operator of its own."""
+    if not isinstance(getattr(kind, method, None), types.FunctionType) or issubclass(kind, (Layer, Lent, np.ndarray)):
+        return False
+    return ToLiteral.find(kind) in (None, _structured)  # a dataclass is one by its fields alone
+
+
+for _name, _other in _REFLECTED.items():
+    _defers(_name, _other)

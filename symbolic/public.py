@@ -132,6 +132,7 @@ from symbolic.ops.decompositions import Eigvals as Eigvals
 from symbolic.ops.decompositions import Eigvalsh as Eigvalsh
 from symbolic.ops.decompositions import Qr as Qr
 from symbolic.ops.einsum import Einsum as Einsum
+from symbolic.ops.entries import SetEntries as SetEntries
 from symbolic.ops.exponential import Arccos as Arccos
 from symbolic.ops.exponential import Arccosh as Arccosh
 from symbolic.ops.exponential import Arcsin as Arcsin
@@ -245,6 +246,7 @@ from symbolic.ops.sorting import Argsort as Argsort
 from symbolic.ops.sorting import Nanargmax as Nanargmax
 from symbolic.ops.sorting import Nanargmin as Nanargmin
 from symbolic.ops.sorting import Sort as Sort
+from symbolic.ops.writing import Flat as Flat
 from symbolic.optimizers import SGD as SGD
 from symbolic.optimizers import Adagrad as Adagrad
 from symbolic.optimizers import Adam as Adam

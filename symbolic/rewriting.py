@@ -3,9 +3,9 @@
 `np.array([a, b])`, `math.exp(x)`, `float(x)` or a helper function would each take a traced value for a number. So the
 function's code is compiled once more from its source, with every call `f(…)` written as `called(f)(…)`, and with
 `y[i] = v` and `y += v` on a local name preceded by `y = writable(y, v)`. Where Python looks at a value itself
-(`is True`, `case float()`, a key, `in`, `"%f" % x`, `{x!r}`), the hooks of `ops.looking` are asked. Lines, names,
-closures and defaults stay as they are; where there is no source, or another one than the code was made from, so does
-the function.
+(`is True`, `case float()`, a key, `in`, `"%f" % x`, `{x!r}`), the hooks of `ops.looking` are asked, and `a.b` is read
+by a hook, as a property has a body, too. Lines, names, closures and defaults stay as they are; where there is no
+source, or another one than the code was made from, so does the function.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-_CALLED, _WRITABLE, _SETTLED, _KIND, _KEY, _WITHIN, _INDEX, _FILLED, _SHOWN = [
+_CALLED, _WRITABLE, _ATTRIBUTE, _SETTLED, _KIND, _KEY, _WITHIN, _INDEX, _FILLED, _SHOWN = [
     f"symbolic: {name}"
-    for name in ("called", "writable", "settled", "kind", "key", "within", "index", "filled", "shown")
+    for name in ("called", "writable", "attribute", "settled", "kind", "key", "within", "index", "filled", "shown")
 ]
 _VALUE = ".value"  # a local name that no program can have
 _UNTOUCHED = {"super", "locals", "vars", "globals", "dir", "eval", "exec", "breakpoint"}  # they look at their caller
@@ -64,6 +64,16 @@ def _code(code: types.CodeType, space: dict[str, Any], hooks: Hooks) -> types.Co
         except RecursionError:  # an expression that is nested too deep to be walked
             found = _codes[id(code)] = (code, None)
     return found[1]
+
+
+def unread(frame: types.FrameType | None) -> str:
+    """The name of a function on the stack whose code could not be rewritten, as it has no source; empty if none is."""
+    while frame is not None:
+        found = _codes.get(id(frame.f_code))
+        if found is not None and found[1] is None and not linecache.getlines(frame.f_code.co_filename, frame.f_globals):
+            return frame.f_code.co_name
+        frame = frame.f_back
+    return ""
 
 
 def _rewritten(code: types.CodeType, space: dict[str, Any], hooks: Hooks) -> types.CodeType | None:
@@ -168,9 +178,11 @@ class _Rewriter(ast.NodeTransformer):
     # ------------------------------------------------------------------ scopes
     def visit_FunctionDef(self, node: Any) -> Any:
         self.locals.append(_locals(node))
+        hint, node.returns = node.returns, None
         try:
             return self.generic_visit(node)
         finally:
+            node.returns = hint
             self.locals.pop()
 
     visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - the name is ast's
@@ -189,12 +201,27 @@ class _Rewriter(ast.NodeTransformer):
         finally:
             self.locals.pop()
 
+    def visit_arg(self, node: ast.arg) -> Any:
+        """A hint stays as it is written: it may be read as a text."""
+        return node
+
     # ------------------------------------------------------------------ calls
     def visit_Call(self, node: ast.Call) -> Any:
+        method = node.func
         self.generic_visit(node)
+        if isinstance(method, ast.Attribute):  # a method is asked for by the call
+            node.func = method
         if not (isinstance(node.func, ast.Name) and node.func.id in _UNTOUCHED):
             node.func = _asked(node.func)
         return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        """`a.b` by its reader; names that a class makes private stay."""
+        self.generic_visit(node)
+        private = node.attr.startswith("__") and not node.attr.endswith("__")
+        if private or not isinstance(node.ctx, ast.Load):
+            return node
+        return _hook(_ATTRIBUTE, node.value, _placed(ast.Constant(node.attr), node))
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         base, entry = node.value, node.slice
@@ -253,8 +280,14 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_Match(self, node: ast.Match) -> Any:
-        """`case True` asks for a truth, `case float()` for the kind of the value that a layer stands for."""
-        self.generic_visit(node)
+        """`case True` asks for a truth, `case float()` for the kind of the value that a layer stands for.
+
+        A pattern is no expression: nothing is put into it.
+        """
+        node.subject = self.visit(node.subject)
+        for case in node.cases:
+            case.guard = None if case.guard is None else self.visit(case.guard)
+            case.body = self.visit(ast.Module(case.body, [])).body
         patterns = [one for case in node.cases for one in ast.walk(case.pattern)]
         if any(isinstance(one, ast.MatchSingleton) and one.value is not None for one in patterns):
             node.subject = _hook(_SETTLED, node.subject)
@@ -269,6 +302,12 @@ class _Rewriter(ast.NodeTransformer):
         return [*before, node]
 
     # ------------------------------------------------------------------ writing
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        hint, node.annotation = node.annotation, ast.Constant(None)
+        node = self.generic_visit(node)  # type: ignore[assignment]  # it stays what it is
+        node.annotation = hint
+        return node
+
     def visit_Assign(self, node: ast.Assign) -> Any:
         target = node.targets[0]
         return self._written(node, target) if len(node.targets) == 1 else self.generic_visit(node)

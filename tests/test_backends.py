@@ -207,17 +207,27 @@ def test_a_pullback_may_be_called_twice_though_its_arrays_are_written_over() -> 
     assert np.array_equal(pullback(delta)[0], pullback(delta)[0])
 
 
-def test_a_loop_of_assignments_copies_once() -> None:
-    def f(x: Any) -> Any:
-        y = np.zeros(40)
-        for k in range(40):
-            y[k] = x * k
-        return y
+def slices(x: Any) -> Any:
+    y = np.zeros(40)
+    for k in range(40):
+        y[k : k + 1] = x * k
+    return y
 
+
+def entries_read_at_once(x: Any) -> Any:
+    y = np.zeros(40)
+    for k in range(40):
+        y[k] = x + np.sum(y)
+    return y
+
+
+@pytest.mark.parametrize("f", [slices, entries_read_at_once])
+def test_a_loop_of_assignments_copies_once(f: Any) -> None:
     net: Any = symbolic(f, float, returns=np.ndarray)
     program = net_program(net, 2.0)
     writes = [one for one in program.instructions if one.node.overwrites]
     assert len(writes) == 40 and sum(one.reads[-1] == one.sources[0] for one in writes) == 39
+    assert np.array_equal(net.predict(2.0), f(2.0))
 
 
 def net_program(net: Any, value: Any) -> Any:

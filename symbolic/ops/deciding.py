@@ -57,7 +57,7 @@ def failure(node: Operation, values: Sequence[Any]) -> type[Exception] | None:
     """The class of the error that an operation raises for these values: Python's own for Python's numbers."""
     python = PYTHON_OPERATORS.get(node.symbol)
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(**{**dict.fromkeys(np.geterr(), "ignore"), **_raising(node)}):
             if python is not None and all(type(one) in (int, float, complex) for one in values):
                 python(*values)
             else:
@@ -67,8 +67,18 @@ def failure(node: Operation, values: Sequence[Any]) -> type[Exception] | None:
     return None
 
 
+def _raising(node: Operation) -> dict[str, Any]:
+    """What a `with np.errstate(divide="raise")` around the operation turns into errors."""
+    return {name: how for name, how in (node._origin.floating or {}).items() if how == "raise"}
+
+
 def may_fail(node: Operation, specs: Sequence[AnySpec]) -> bool:
-    """Whether the numbers decide if an operation raises: in linear algebra, in `math`, in Python's division."""
+    """Whether the numbers decide if an operation raises: in linear algebra, in `math`, in Python's division.
+
+    Anywhere, where NumPy was told to raise for infinities or overflows.
+    """
+    if _raising(node) and not node.effect:
+        return True
     if node.raises or any(one.__name__ in _FAILING for one in node.functions):
         return True
     return node.symbol in _DIVIDING and all(isinstance(one, Spec) and one.python is not None for one in specs)

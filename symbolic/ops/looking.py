@@ -142,6 +142,7 @@ def filled(text: Any, values: Any) -> str:
     entries = values if isinstance(values, (tuple, dict)) else (values,)
     if not any(map(has_number, entries.values() if isinstance(entries, dict) else entries)):
         return text % values  # type: ignore[no-any-return]  # a string's
+    _ = text % _zeros(values)  # Python's own errors: too few values, or too many
     if not isinstance(entries, dict):
         entries = {str(k): one for k, one in enumerate(entries)}
     count = iter(range(len(entries)))
@@ -153,6 +154,13 @@ def filled(text: Any, values: Any) -> str:
         return _written(entries[name[1:-1] if name else str(next(count))], f"%{form}{letter}")
 
     return _CONVERSION.sub(fill, text)
+
+
+def _zeros(values: Any) -> Any:
+    """The values with a 0 in the place of each traced one."""
+    if isinstance(values, dict):
+        return {name: _zeros(one) for name, one in values.items()}
+    return tuple(map(_zeros, values)) if isinstance(values, tuple) else 0 if has_number(values) else values
 
 
 def _written(value: Any, form: str) -> str:
@@ -186,6 +194,21 @@ def has_attribute(value: Any, name: str) -> bool:
         return hasattr(value, name)
     assert here.trace is not None
     return hasattr(here.trace.kind(value), name)
+
+
+@making(getattr)
+def get_attribute(value: Any, name: str, *default: Any) -> Any:
+    if default and has_number(value) and not has_attribute(value, name):
+        return default[0]
+    return getattr(value, name, *default)
+
+
+def attribute_of(value: Any, name: str) -> Any:
+    """`x.__class__`: that of the number."""
+    if name != "__class__" or not has_number(value):
+        return getattr(value, name)
+    assert here.trace is not None
+    return here.trace.kind(value)
 
 
 LOOKING: dict[str, Callable[..., Any]] = {

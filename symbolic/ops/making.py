@@ -258,7 +258,14 @@ def is_instance(value: Any, kinds: Any) -> bool:
         return isinstance((), kinds)
     if not isinstance(value, Layer) or here.trace is None or not here.trace.is_value(value):
         return isinstance(value, kinds)
-    return isinstance(value, kinds) or issubclass(here.trace.kind(value), kinds)
+    return issubclass(here.trace.kind(value), kinds) or (_names_a_layer(kinds) and isinstance(value, kinds))
+
+
+def _names_a_layer(kinds: Any) -> bool:
+    """Whether layers are asked for, rather than what a layer may happen to be as well: iterable, hashable."""
+    if isinstance(kinds, tuple):
+        return any(map(_names_a_layer, kinds))
+    return isinstance(kinds, type) and issubclass(kinds, Layer)
 
 
 @making(type)

@@ -96,7 +96,6 @@ def _namespace(layer: Any) -> Any:
 
 METHODS.update(
     {
-        "flat": np.ravel,
         "itemsize": lambda layer: layer.dtype.itemsize,
         "nbytes": lambda layer: layer.size * layer.dtype.itemsize,
         "device": lambda layer: "cpu",

@@ -64,7 +64,7 @@ class RoundedNumber(Operation):
 def as_python(value: Any, to: type = float) -> Any:
     """A number of a layer: floats and complex numbers keep the gradient, counts and truths become plain."""
     node = as_layer(value)
-    if here.trace is not None and here.trace.kind(node) is not float and node.dtype.kind in "iub":
+    if here.trace is not None and node.dtype.kind in "iub":  # its kind would be a number's, and fix the trace to it
         return here.trace.number(node, to.__name__)
     return AsPython(node, to=to)
 
@@ -79,6 +79,12 @@ def item(layer: Any, *index: Any) -> Any:
     if kind in "iub":
         return int(entry) if kind != "b" else bool(entry)
     return AsPython(entry, to=complex if kind == "c" else float)
+
+
+@array_method("is_integer")
+def is_integer(layer: Any) -> bool:
+    """A method of numbers, Python's and NumPy's."""
+    return bool(np.isfinite(layer)) and bool(np.floor(layer) == layer)
 
 
 @array_method("tolist")

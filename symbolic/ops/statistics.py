@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symbolic.layer import Layer, refuse
+from symbolic.literal import as_layer
 from symbolic.ops.binding import implements
 from symbolic.ops.families import Reduction
 from symbolic.ops.operation import Operation, array
@@ -264,9 +265,11 @@ def nanstd(
 @implements(np.trapezoid)
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """The integral along an axis, by straight lines between the points."""
-    ndim = np.ndim(y)
+    y = as_layer(y)
+    ndim = y.ndim
     along = normalize_axis(axis, ndim)
     later, earlier = [(slice(None),) * along + (part,) for part in (slice(1, None), slice(None, -1))]
+    x = None if x is None else as_layer(x)
     if x is None:
         width = dx
     elif np.ndim(x) == 1:

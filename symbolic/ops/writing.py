@@ -5,17 +5,20 @@ What the array is afterwards is computed as a new layer, which then stands for i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from symbolic.context import here
-from symbolic.layer import Layer, refuse
+from symbolic.layer import METHODS, Layer, refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import along, ints
 from symbolic.ops.binding import array_method, implements, written
+from symbolic.ops.deltas import ReshapeLike
+from symbolic.ops.families import Movement
 from symbolic.ops.passing import Cast
-from symbolic.spec import normalize_axis
+from symbolic.spec import AnySpec, Shape, normalize_axis, product
 
 
 def target(value: Any, name: str) -> Any:
@@ -155,3 +158,30 @@ def sort(layer: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, sta
 @array_method("partition")
 def partition(layer: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> None:
     put_in(target(layer, ".partition()"), np.partition(layer, kth, axis=axis, order=order), ".partition()")
+
+
+# --------------------------------------------------------------------------- all entries in a row
+
+
+class Flat(Movement):
+    """`y.flat`: the entries in a row, which are the array's own; what is taken of them is a copy."""
+
+    __slots__ = ()
+
+    def is_view(self, specs: Sequence[AnySpec]) -> bool | None:
+        return True
+
+    def moved(self, shape: Shape) -> Shape | None:
+        return (product(shape),)
+
+    def evaluate(self, *values: Any) -> Any:
+        return np.ravel(values[0])
+
+    def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
+        return (ReshapeLike(delta, operand),)
+
+    def __getitem__(self, index: Any) -> Any:
+        return np.copy(super().__getitem__(index))[()]
+
+
+METHODS["flat"] = Flat
