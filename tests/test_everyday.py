@@ -458,3 +458,21 @@ def test_code_without_a_source_is_named() -> None:
         grad(space["typed"])(X)
     with pytest.raises(TraceError, match=r"; use NumPy's functions"):
         grad(lambda x: x[0].__float__())(X)
+
+
+SUMS: list[tuple[Callable[[Any], Any], list[float]]] = [
+    (lambda x: sum([x[0].item(), 0.1, x[1].item() * 2.0, 1e16, -1e16, 1]), [1.0, 2.0]),
+    (lambda x: math.fsum([x[0], 0.1, 1e16, x[1], -1e16]), [1.0, 1.0]),
+    (lambda x: sum(x) + sum([x[0], x[1]], 2.0) + sum(v * v for v in x), [2.6, 3.4]),
+    (lambda x: sum([np.array([x[0], 1.0]), np.array([2.0, x[1]])]).sum(), [1.0, 1.0]),  # type: ignore[union-attr]  # arrays, not 0
+    (lambda x: x[0] + sum([]) + sum([1, 2]), [1.0, 0.0]),
+]
+
+
+@pytest.mark.parametrize(("f", "slopes"), SUMS)
+def test_a_sum_rounds_as_pythons_does(f: Callable[[Any], Any], slopes: list[float]) -> None:
+    """From 3.12 on `sum` of floats keeps what single additions lose."""
+    x = np.array([0.3, 0.7])
+    value, slope = value_and_grad(f)(x)
+    assert value == f(x) and type(value) is type(f(x))
+    np.testing.assert_allclose(slope, slopes, rtol=1e-15)

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from symbolic.callees import CALLS
+from symbolic.callees import CALLS, MAKING
 from symbolic.context import here
-from symbolic.layer import FUNCTIONS, AnyLayer, unsupported
+from symbolic.layer import FUNCTIONS, AnyLayer, Layer, unsupported
 from symbolic.literal import as_layer
 from symbolic.ops.binding import array_method
 from symbolic.ops.deltas import chain
@@ -172,12 +172,43 @@ def log(x: Any, base: Any = math.e) -> Any:
     return natural / Math.make((as_layer(as_python(base)),), ("log",))
 
 
+class Total(Operation):
+    """The sum of Python numbers as Python makes it: `sum`, which from 3.12 on rounds less than `+`, or `math.fsum`."""
+
+    __slots__ = ()
+    variadic = True
+    defaults: ClassVar[Any] = {"exact": False}
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return spec_of(0.0)
+
+    def evaluate(self, *values: Any) -> Any:
+        return math.fsum(values) if self.exact else sum(values)
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return (delta,) * len(operands)
+
+
 @formula(math.fsum)
 def fsum(seq: Any) -> Any:
-    total: Any = 0.0
-    for one in seq:
-        total = total + as_python(one)
-    return total
+    return Total.make(tuple([as_layer(as_python(one)) for one in seq]), (True,))
+
+
+def total(iterable: Any, /, start: Any = 0) -> Any:
+    """`sum(values)`: of Python's floats by Python itself, of all else by one `+` after the other."""
+    entries = [start, *iterable]
+    trace = here.trace
+    floats = trace is not None and all(
+        issubclass(trace.kind(one) if isinstance(one, Layer) else type(one), (float, int))
+        and not isinstance(one, np.generic)
+        for one in entries
+    )
+    if not floats or not any(isinstance(one, Layer) for one in entries):
+        return sum(entries[1:], start)
+    return Total.make(tuple(map(as_layer, entries)), (False,))
+
+
+MAKING[sum] = total
 
 
 @formula(math.prod)
