@@ -18,7 +18,7 @@ from symbolic.literal import as_layer
 from symbolic.ops.entries import SetEntries, can_hold, fits, place
 from symbolic.ops.indexing import GetItem
 from symbolic.ops.indexing import assign as assigned
-from symbolic.ops.making import Made
+from symbolic.ops.making import Box, Made
 from symbolic.ops.operation import Operation
 from symbolic.ops.passing import Cast, Mark
 from symbolic.spec import Spec
@@ -69,7 +69,7 @@ class Assignments:
             return False
         base = view.operands[0]
         spec = self.facts.spec(base)
-        return isinstance(base, Made) or (isinstance(spec, Spec) and spec.shape != ()) or self._is_view(base)
+        return isinstance(base, (Made, Box)) or (isinstance(spec, Spec) and spec.shape != ()) or self._is_view(base)
 
     def assign(self, target: AnyLayer, index: Any, value: Any) -> None:
         """`target[index] = value`, NumPy's way."""
@@ -131,7 +131,7 @@ class Assignments:
     def replace(self, target: AnyLayer, value: AnyLayer) -> AnyLayer:
         """`target += …`: a scalar gives a new one, an array keeps its shape and dtype and changes for all its views."""
         before, after = self.facts.spec(self.resolve(target)), self.facts.spec(value)
-        if self.ask(target, "ndim") == 0 and not isinstance(target, Made) and not self._is_view(target):
+        if self.ask(target, "ndim") == 0 and not isinstance(target, (Made, Box)) and not self._is_view(target):
             return value
         assert isinstance(before, Spec) and isinstance(after, Spec)
         if before.shape != after.shape:

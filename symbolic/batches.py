@@ -25,6 +25,7 @@ from symbolic.ops.fourier import _Shift, _Transform
 from symbolic.ops.gathering import AddedAlong, TakeAlongAxis
 from symbolic.ops.joining import Concatenate, Piece, PlacedLike, Stack
 from symbolic.ops.linalg import Adjugate, Cholesky, Det, Inv, InvOrNan
+from symbolic.ops.making import Box
 from symbolic.ops.matrices import Close, Factors, Values
 from symbolic.ops.movement import (
     AtLeast,
@@ -65,7 +66,7 @@ def batches(*kinds: Any) -> Callable[[Rule], Rule]:
 
 
 @batches(Elementwise, Chain, Adjugate, Inv, InvOrNan, Det, Cholesky, Factors, Values, Close, Pinv, _Part, Cast, Copy)
-@batches(Mark, Stopped, Item)
+@batches(Mark, Stopped, Item, Box)
 def stacking(node: Any, at: Slices) -> Any:
     """Entry by entry, or matrix by matrix: leading axes broadcast."""
     if len(node.operands) == 1:

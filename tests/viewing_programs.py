@@ -551,3 +551,30 @@ def sort_axis(x: Any) -> Any:
     a[0] = b[:3]
     a[1].sort()
     return np.sum(a * W)
+
+
+# --------------------------------------------------------------------------- arrays without axes
+
+
+@program(MATRICES)
+def a_number_as_an_array(x: Any) -> Any:
+    y = np.array(x[0, 0])
+    z = y
+    y += 1
+    return z * 2 + y * x[1, 1]
+
+
+@program(MATRICES)
+def a_view_of_a_number_as_an_array(x: Any) -> Any:
+    n = np.array(x[0, 0])
+    m = n[...]
+    m[...] = x[0, 1] * 3
+    return n * 2 + x[0, 0]
+
+
+@program(MATRICES)
+def an_entry_of_nothing(x: Any) -> Any:
+    n = np.array(x[0, 0])
+    n[()] = x[1, 0] ** 2
+    n *= 2
+    return n + x[0, 2] * isinstance(n, np.ndarray)

@@ -17,9 +17,13 @@ from symbolic.context import here
 from symbolic.errors import ShapeError
 from symbolic.layer import Layer, Lent, plainly, refuse
 from symbolic.leaves import Literal
+from symbolic.literal import as_layer
+from symbolic.ops.operation import Operation
+from symbolic.ops.operation import array as array_spec
 from symbolic.ops.passing import Cast
 from symbolic.ops.python import as_python
 from symbolic.sizes import Shape
+from symbolic.spec import AnySpec
 
 
 class Made(Literal[Any, Any]):
@@ -42,6 +46,21 @@ def making(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]
         return formula
 
     return decorate
+
+
+class Box(Operation):
+    """A number as an array without axes, into which can be written: `np.array(x[0])`."""
+
+    __slots__ = ()
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return array_spec(specs[0])._replace(python=None)
+
+    def evaluate(self, *values: Any) -> Any:
+        return np.array(values[0])
+
+    def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
+        return (delta,)
 
 
 # --------------------------------------------------------------------------- out of nothing
@@ -136,8 +155,15 @@ def array(
     value: Any = joined(object) if isinstance(object, (list, tuple)) else _array_of(object, copy)
     if dtype is not None and value.dtype != np.dtype(dtype):
         value = Cast(value, to=np.dtype(dtype))
-    missing = ndmin - value.ndim if ndmin else 0
+    if ndmin == 0 and value.ndim == 0:
+        return value if value is object and _is_array(value) and not copy else Box.make((as_layer(value),))
+    missing = ndmin - value.ndim
     return np.expand_dims(value, tuple(range(missing))) if missing > 0 else value
+
+
+def _is_array(value: Any) -> bool:
+    assert here.trace is not None
+    return here.trace.kind(value) is np.ndarray
 
 
 def _array_of(value: Any, copy: Any) -> Any:
