@@ -32,6 +32,7 @@ from symbolic.leaves import Literal, Weight
 from symbolic.literal import as_layer, delta_spec
 from symbolic.live import Captured, Loan
 from symbolic.ops.deciding import Attempt, Decision, failure, may_fail
+from symbolic.ops.making import Box, Made
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import BatchMark, Tuple, open_slices
 from symbolic.outcome import Outcome
@@ -220,6 +221,8 @@ class Tracing(Assignments):
     def kind(self, node: AnyLayer) -> type:
         """The type that the value has in this call: `float`, `np.float64`, `np.ndarray`."""
         node = self.resolve(node)
+        if isinstance(self.lies.get(node, node), (Made, Box)):
+            return np.ndarray
         spec = self.facts.spec(node)
         if not isinstance(spec, TupleSpec) and (not isinstance(spec, Spec) or spec.shape is None):
             self.unknown(node, "type")
