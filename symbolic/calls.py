@@ -26,6 +26,7 @@ from symbolic.namespaces import over_names
 from symbolic.ops.foreign import handler, is_scipy, refusal, spoken
 from symbolic.ops.looking import LOOKING, asked_of_keys, attribute_of
 from symbolic.ops.making import Made, _Alone, as_one, is_traced, made, type_of, writable
+from symbolic.outcome import hides
 from symbolic.rewriting import hooks, rewritten
 from symbolic.sizes import Shape
 from symbolic.vectorized import FUNCTION, Vectorized
@@ -91,13 +92,23 @@ def _of_scipy(function: Any, *args: Any, **kwargs: Any) -> Any:
     args = tuple([tuple(one) if isinstance(one, Shape) else one for one in args])
     given = (*args, *kwargs.values())
     if not any(map(is_traced, given)):
-        return function(*args, **kwargs)
+        return _calling_back(function, args, kwargs)
     if all(map(_is_known, given)):
         return _on_constants(function, args, kwargs)
     found = handler(function)
     if found is None:
         raise refusal(function)
     return found(args, kwargs)
+
+
+def _calling_back(function: Any, args: Any, kwargs: Any) -> Any:
+    """A call of SciPy's that may call a function of the body, in which traced values stand: a root, an integral."""
+    if not any(callable(one) and hides(one) for one in (*args, *kwargs.values())):
+        return function(*args, **kwargs)
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        raise refusal(function) from error
 
 
 def _dispatched_by_numpy(function: Any, args: Any, kwargs: Any, given: tuple[Any, ...]) -> Any:

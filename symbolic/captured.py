@@ -86,6 +86,8 @@ _CLOCKS = {
     "random": {"SystemRandom"},
 }
 """Functions of the standard library that give something else each time."""
+_READERS = {"open", "input", "loadtxt", "genfromtxt", "fromfile", "memmap", "read_text", "read_bytes", "read_csv"}
+"""Names of functions that read a file, or what is typed: nobody sees whether it has changed."""
 _NEVER = ("__repr__", "__str__", "__init_subclass__", "__class_getitem__")
 
 
@@ -236,6 +238,8 @@ class _Search:
                 self.chain((name,), space, function)
         for module in {name for code in codes for name in _imports(code)}:
             self.imported(module)
+        for name in _READERS & {name for code in codes for name in code.co_names} - {"open", "input"}:
+            self.clock(name)
         if any(map(_draws, codes)):
             self.clock("a generator without a seed")
 
@@ -254,6 +258,8 @@ class _Search:
     def chain(self, chain: tuple[str, ...], space: dict[str, Any], reader: Any) -> None:
         """Follow attributes through modules; from the first object on they are part of its fingerprint."""
         if chain[0] not in space and hasattr(builtins, chain[0]):
+            if chain[0] in _READERS:
+                self.clock(f"{chain[0]}()")
             return
         value: Any = space.get(chain[0], ABSENT)
         used = 1

@@ -158,6 +158,11 @@ class _Derivative:
     def __repr__(self) -> str:
         return f"<{self.__name__}>"
 
+    def __reduce__(self) -> Any:
+        """The function and what is asked of it; the traces are made anew."""
+        given = self.argnums[0] if self.single else self.argnums
+        return type(self), (self.f, given, self.value, self.has_aux, self.strict)
+
     def __get__(self, instance: Any, owner: type) -> Any:
         """As a method: the gradient by the arguments after `self`."""
         if instance is None:

@@ -32,7 +32,27 @@ def meant(value: Any, meaning: Meaning) -> Any:
     """What a name stands for: modules and functions in their other meaning, all else as it is."""
     if isinstance(value, types.ModuleType):
         return Module(value, meaning) if value.__name__.partition(".")[0] in ("numpy", "math", "scipy") else value
-    return value if isinstance(value, type) or not callable(value) else meaning(value)
+    indexed = type(value).__module__.startswith("numpy.lib")  # np.r_ and its like are called by an index
+    if isinstance(value, type) or not (callable(value) or indexed):
+        return value
+    found = meaning(value)
+    return found if found is value or isinstance(value, types.FunctionType) else Meant(value, found, meaning)
+
+
+class Meant:
+    """A function in its other meaning, with the attributes that it has: `np.add` and `np.add.reduce`."""
+
+    def __init__(self, value: Any, found: Any, meaning: Meaning) -> None:
+        self.__dict__.update(_value=value, _found=found, _meaning=meaning)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._found(*args, **kwargs)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._found[index]
+
+    def __getattr__(self, name: str) -> Any:
+        return meant(getattr(self._value, name), self._meaning)
 
 
 class _Making(threading.local):

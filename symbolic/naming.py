@@ -36,5 +36,8 @@ def home(func: Callable[..., Any]) -> str:
         special = sys.modules.get("scipy.special")
         if getattr(special, func.__name__, None) is func:
             return "scipy.special"
-        return "numpy" if hasattr(np, func.__name__) else "numpy.strings"
+        if hasattr(np, func.__name__):
+            return "numpy"
+        known = hasattr(np.strings, func.__name__.lstrip("_")) or func.__name__.startswith("_")
+        return "numpy.strings" if known else "numpy.frompyfunc"
     return str(getattr(func, "__module__", None) or "numpy")

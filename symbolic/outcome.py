@@ -89,7 +89,7 @@ def outcome(value: Any) -> Outcome:
     leaves, tree = flatten(value, leaf=is_layer, opened=opened)
     known = [_known(one) for one in leaves]
     for one, is_known in zip(leaves, known, strict=True):
-        if not is_known and _hides(one):
+        if not is_known and hides(one):
             refuse(
                 f"the function returns a {type(one).__name__} that holds traced values",
                 "return arrays in tuples, lists, dictionaries or dataclasses",
@@ -120,13 +120,13 @@ def _known(value: Any) -> bool:
     return ToLiteral.find(type(value)) is not None
 
 
-def _hides(value: Any, depth: int = 3) -> bool:
+def hides(value: Any, depth: int = 3) -> bool:
     """Whether a traced value is inside of an object, a set, or the closure of a function."""
     if isinstance(value, Layer):
         return True
     if depth == 0 or isinstance(value, (type, str, bytes)):
         return False
-    return any(_hides(one, depth - 1) for one in _inside(value))
+    return any(hides(one, depth - 1) for one in _inside(value))
 
 
 def _inside(value: Any) -> Iterator[Any]:

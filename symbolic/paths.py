@@ -183,16 +183,26 @@ class Paths:
                     "(pass what changes as an argument to avoid that)"
                 )
             self.moving = tracing.moving
+        stale = self.traces[-1].stale() if self.traces and not tracing.moving else ""
         self.traces = [*self.traces[1 - _TRACES :], tracing]
-        self.restless += bool(tracing.decisions)
+        self.restless += bool(tracing.decisions or stale)
         if self.restless > _RESTLESS and not self.told:
             self.told = True
-            last = _newest(tracing, self.traces[:-1])
-            _say(
-                f"{self.title()} took a new path at each of its last {_RESTLESS} calls, at {_place(last._origin)}: it "
-                f"asks for the {last.asked} of a value that is another each time, and is traced anew at each call "
-                "(keep the value an array, or choose with np.where)"
+            _say(self._why(tracing, stale))
+
+    def _why(self, tracing: Tracing, stale: str) -> str:
+        """Why every call is traced anew."""
+        if stale:
+            return (
+                f"{self.title()} was traced anew at each of its last {_RESTLESS} calls: {stale}, which it reads, is "
+                "another each time (pass what changes as an argument; return what is to be kept instead of storing it)"
             )
+        last = _newest(tracing, self.traces[:-1])
+        return (
+            f"{self.title()} took a new path at each of its last {_RESTLESS} calls, at {_place(last._origin)}: it "
+            f"asks for the {last.asked} of a value that is another each time, and is traced anew at each call "
+            "(keep the value an array, or choose with np.where)"
+        )
 
 
 def _say(message: str) -> None:

@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-_CALLED, _WRITABLE, _ATTRIBUTE, _SETTLED, _KIND, _KEY, _WITHIN, _INDEX, _FILLED, _SHOWN = [
-    f"symbolic: {name}"
-    for name in ("called", "writable", "attribute", "settled", "kind", "key", "within", "index", "filled", "shown")
+_NAMES = ("called", "writable", "attribute", "settled", "kind", "key", "within", "index", "item", "filled", "shown")
+_CALLED, _WRITABLE, _ATTRIBUTE, _SETTLED, _KIND, _KEY, _WITHIN, _INDEX, _ITEM, _FILLED, _SHOWN = [
+    f"symbolic: {name}" for name in _NAMES
 ]
 _VALUE = ".value"  # a local name that no program can have
 _UNTOUCHED = {"super", "locals", "vars", "globals", "dir", "eval", "exec", "breakpoint"}  # they look at their caller
@@ -33,7 +33,9 @@ Hooks = Mapping[str, Callable[..., Any]]
 
 
 def rewritten(function: types.FunctionType, hooks: Hooks) -> types.FunctionType:
-    """The function with its calls and its writing asked for; itself where that cannot be."""
+    """The function with its calls and its writing asked for; itself where that cannot be, or is done already."""
+    if any(isinstance(one, types.FunctionType) for one in function.__code__.co_consts):  # hooks: it stood in such code
+        return function
     code = _code(function.__code__, function.__globals__, hooks)
     if code is None:
         return function
@@ -224,12 +226,18 @@ class _Rewriter(ast.NodeTransformer):
         return _hook(_ATTRIBUTE, node.value, _placed(ast.Constant(node.attr), node))
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
+        """`table[k]`: what is read may be a plain array with a traced index, or a dictionary with a traced key."""
         base, entry = node.value, node.slice
         name = getattr(base, "attr", None) or getattr(base, "id", None)
+        parts = entry.elts if isinstance(entry, ast.Tuple) else [entry]
+        plain = all(isinstance(one, (ast.Constant, ast.Slice)) for one in parts)
         keyed = isinstance(base, ast.Name) and not isinstance(entry, (ast.Constant, ast.Slice, ast.Tuple))
         self.generic_visit(node)
         if name in _INDEXED and isinstance(node.ctx, ast.Load):
             node.value = _asked(node.value)
+        elif isinstance(node.ctx, ast.Load):
+            sliced = any(isinstance(one, (ast.Slice, ast.Starred)) for one in parts)
+            return node if plain or sliced else _hook(_ITEM, node.value, node.slice)
         elif keyed and isinstance(base, ast.Name):
             node.slice = _hook(_INDEX, _placed(ast.Name(base.id, ast.Load()), entry), node.slice)
         return node

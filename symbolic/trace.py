@@ -163,6 +163,10 @@ class Tracing(Assignments):
         """Whether all that the body read from outside is still as it was."""
         return not self.moving and all(watch.holds() for watch in self.watches)
 
+    def stale(self) -> str:
+        """What has changed of all that the body read from outside; empty if nothing has."""
+        return next((watch.what for watch in self.watches if not watch.holds()), "")
+
     def read(self, weight: Any) -> None:
         """A body took a weight's numbers: when it has moved, the body is traced anew."""
         self.hyperparameters.append(Watch("a weight", lambda: (weight.cell.value, weight.cell.delta), None))

@@ -12,7 +12,7 @@ from typing import Any
 from symbolic.context import here
 from symbolic.derivatives import _Call, _Derivative, returned, settled
 from symbolic.execution import Executable, Specialization
-from symbolic.layer import Layer
+from symbolic.layer import Layer, refuse
 from symbolic.outcome import outcome
 from symbolic.structure import Tree
 from symbolic.trace import run_body
@@ -26,6 +26,9 @@ class Transformed(_Derivative):
         super().__init__(f, 0, value=False)
         self.inline = inline
         self.first = first  # the first entry of the result is the value of the function itself
+
+    def __reduce__(self) -> Any:
+        refuse(f"pickling {self!r}", f"pickle the function, and call {self.verb} where it is needed")
 
     def over(self, f: Callable[..., Any]) -> Callable[..., Any]:
         return Transformed(f, self.inline, self.verb, self.first)

@@ -12,14 +12,18 @@ import enum
 import functools
 import math
 import numbers
+import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.optimize import brentq
 from sklearn.metrics import mean_squared_error  # type: ignore[import-untyped]  # it has no types
 
-from symbolic import DtypeError, ShapeError, SymbolicError, TraceError, grad, value_and_grad
+from symbolic import DtypeError, ShapeError, SymbolicError, SymbolicWarning, TraceError, grad, value_and_grad
 
 X = np.array([3.0, 1.0, 2.0])
 KEPT = np.zeros(3)
@@ -476,3 +480,87 @@ def test_a_sum_rounds_as_pythons_does(f: Callable[[Any], Any], slopes: list[floa
     value, slope = value_and_grad(f)(x)
     assert value == f(x) and type(value) is type(f(x))
     np.testing.assert_allclose(slope, slopes, rtol=1e-15)
+
+
+# --------------------------------------------------------------------------- plain arrays, other libraries, state
+
+TABLE = np.array([1.0, 2.0, 4.0, 8.0])
+
+
+def _nested(x: Any) -> Any:
+    def folded(values: Any) -> Any:
+        return np.add.reduce(values) + np.maximum.reduce(values)
+
+    return folded(x)
+
+
+READS: list[tuple[Callable[[Any], Any], list[float]]] = [
+    (lambda x: np.sum((TABLE[np.abs(TABLE - x[0]) < 3.0] - x[0]) ** 2), [-5.0, 0.0]),
+    (lambda x: TABLE[np.searchsorted(TABLE, x[0])] * x[0], [2.0, 0.0]),
+    (lambda x: np.sum(TABLE[np.argsort(x)] * x), [2.0, 1.0]),
+    (lambda x: TABLE[np.argmin(x)] * x[0], [2.0, 0.0]),
+    (_nested, [2.0, 1.0]),
+]
+
+
+@pytest.mark.parametrize(("f", "slopes"), READS)
+def test_a_plain_array_is_read_by_traced_indices(f: Callable[[Any], Any], slopes: list[float]) -> None:
+    x = np.array([1.5, 0.5])
+    value, slope = value_and_grad(f)(x)
+    assert value == f(x)
+    np.testing.assert_allclose(slope, slopes, rtol=1e-14, atol=1e-14)
+
+
+def test_a_function_without_source_may_use_the_methods_of_ufuncs() -> None:
+    f = eval("lambda x: (lambda v: np.add.reduce(v) * np.pi)(x) + np.linalg.norm(x) + np.r_[x, 1.0].sum()", {"np": np})
+    x = np.array([3.0, 4.0])
+    assert value_and_grad(f)(x)[0] == f(x)
+    np.testing.assert_allclose(grad(f)(x), np.pi + x / 5.0 + 1.0)
+
+
+@pytest.mark.parametrize(
+    ("f", "words"),
+    [
+        (lambda x: np.sum(np.array([x[0], x[1]], dtype=object)), "dtype=object"),
+        (lambda x: np.sum(x.astype(object)), "dtype object"),
+        (lambda x: np.sum(x.astype(str) == "1.5"), "dtype <U"),
+        (lambda x: np.frompyfunc(lambda v: v * v, 1, 1)(x), "frompyfunc.*vectorize"),
+        (lambda x: brentq(lambda y: y - x[0], 0.0, 5.0), r"scipy\.optimize\.brentq"),
+        (lambda x: quad(lambda y: y * x[0], 0.0, 5.0)[0], r"scipy\.integrate\.quad"),
+    ],
+)
+def test_what_would_lose_the_gradient_is_refused(f: Callable[[Any], Any], words: str) -> None:
+    with pytest.raises(SymbolicError, match=words):
+        grad(f)(np.array([1.5, 0.5]))
+
+
+def test_a_gradient_can_be_pickled() -> None:
+    assert pickle.loads(pickle.dumps(grad(np.sin)))(0.0) == 1.0
+
+
+def test_a_function_that_records_what_it_computes_says_once_that_it_is_traced_anew() -> None:
+    record: list[Any] = []
+
+    def f(x: Any) -> Any:
+        record.append(float(x))
+        return x * x
+
+    derivative = grad(f)
+    with pytest.warns(SymbolicWarning, match=r"record, which it reads, is another each time.*return") as caught:
+        assert [derivative(2.0) for _ in range(20)] == [4.0] * 20
+    assert len(caught) == 1
+
+
+def test_a_file_that_the_body_reads_is_read_at_every_call(tmp_path: Path) -> None:
+    path = tmp_path / "factor.txt"
+
+    def f(x: Any) -> Any:
+        with open(path) as file:
+            return x * float(file.read())
+
+    path.write_text("2.0")
+    derivative = grad(f)
+    with pytest.warns(SymbolicWarning, match=r"open\(\)"):
+        assert derivative(1.0) == 2.0
+    path.write_text("3.0")
+    assert derivative(1.0) == 3.0

@@ -17,6 +17,7 @@ import numpy as np
 from symbolic.callees import MAKING
 from symbolic.context import here
 from symbolic.layer import Layer, refuse
+from symbolic.literal import as_layer
 from symbolic.ops.making import is_instance, is_traced, making
 
 
@@ -91,6 +92,13 @@ def within(value: Any, container: Any) -> bool:
 def index(container: Any, value: Any) -> Any:
     """`container[value]`: of a dictionary it is a key."""
     return key(value) if isinstance(container, dict) else value
+
+
+def item(container: Any, index: Any) -> Any:
+    """`container[index]`: of a plain array by a traced index or mask, of a dictionary by a traced key."""
+    if isinstance(container, np.ndarray) and is_traced(index) and not container.dtype.hasobject:
+        return as_layer(container)[index]
+    return container[key(index) if isinstance(container, dict) else index]
 
 
 def asked_of_keys(method: Any, *args: Any, **kwargs: Any) -> Any:
@@ -217,6 +225,7 @@ LOOKING: dict[str, Callable[..., Any]] = {
     "key": key,
     "within": within,
     "index": index,
+    "item": item,
     "filled": filled,
     "shown": shown,
 }

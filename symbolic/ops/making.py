@@ -152,6 +152,8 @@ def array(
     if not is_traced(object):
         found = np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **kwargs)
         return made(found) if found.dtype.kind in "fc" else found
+    if dtype is not None and np.dtype(dtype).hasobject:
+        refuse("np.array of traced values with dtype=object", "leave dtype= out, or keep the values in a list")
     value: Any = joined(object) if isinstance(object, (list, tuple)) else _array_of(object, copy)
     if dtype is not None and value.dtype != np.dtype(dtype):
         value = Cast(value, to=np.dtype(dtype))

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from symbolic.errors import DtypeError
 from symbolic.layer import AnyLayer, unsupported
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
@@ -22,7 +23,13 @@ class Cast(Operation):
     defaults: ClassVar[Any] = {"to": None}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
-        return Spec(array(specs[0]).shape, np.dtype(self.to))
+        dtype = np.dtype(self.to)
+        if dtype.kind not in "fciub":
+            raise DtypeError(
+                f"a traced value as an array of dtype {dtype}",
+                remedy="keep numbers in arrays of numbers, and other things in lists: they would lose the gradient",
+            )
+        return Spec(array(specs[0]).shape, dtype)
 
     def evaluate(self, *values: Any) -> Any:
         return np.asarray(values[0]).astype(self.to)[()]

@@ -37,3 +37,4 @@ _BY_REMEDY: dict[str, tuple[str, ...]] = {
 }
 
 REMEDIES.update({name: remedy for remedy, names in _BY_REMEDY.items() for name in names})
+REMEDIES["np.frompyfunc"] = "use np.vectorize(f), or call f itself"
