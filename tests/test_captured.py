@@ -470,7 +470,7 @@ def test_functions_that_are_made_anew_at_the_same_address() -> None:
     def times(k: int) -> Any:
         return lambda x: x * float(k)
 
-    with pytest.warns(SymbolicWarning, match=r"h, which it reads, is another each time") as caught:
+    with pytest.warns(s.SymbolicWarning, match=r"h, which it reads, is another each time") as caught:
         for k in range(40):
             space["h"] = times(k)
             assert np.array_equal(net(X), X * k)
