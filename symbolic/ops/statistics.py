@@ -243,8 +243,8 @@ def nanvar(
     mean: Any = None,
     correction: Any = None,
 ) -> Any:
-    ddof, holds = ddof if correction is None else correction, _numbers(a, where)
-    return np.var(a, axis, dtype, None, ddof, keepdims, where=holds, mean=mean)
+    holds = _numbers(a, where)
+    return np.var(a, axis, dtype, None, ddof, keepdims, where=holds, mean=mean, correction=correction)
 
 
 @implements(np.nanstd)
@@ -258,8 +258,8 @@ def nanstd(
     mean: Any = None,
     correction: Any = None,
 ) -> Any:
-    ddof, holds = ddof if correction is None else correction, _numbers(a, where)
-    return np.std(a, axis, dtype, None, ddof, keepdims, where=holds, mean=mean)
+    holds = _numbers(a, where)
+    return np.std(a, axis, dtype, None, ddof, keepdims, where=holds, mean=mean, correction=correction)
 
 
 @implements(np.trapezoid)
