@@ -227,7 +227,7 @@ class _Search:
         for one in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self.reach("a default", one, 0)
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            self.place(("cell", id(cell)), name, lambda cell=cell: cell.cell_contents, function)  # type: ignore[misc]
+            self.place(("cell", id(cell)), name, lambda cell=cell: cell.cell_contents, function)  # type: ignore[misc]  # bound now
         space = function.__globals__
         for chain in sorted({chain for code in codes for chain in _global_chains(code)}):
             self.chain(chain, space, function)

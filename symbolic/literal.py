@@ -140,7 +140,7 @@ def join(values: Any) -> AnyLayer:
         return Literal(np.asarray(values))
     from symbolic.layer import FUNCTIONS  # the vocabulary fills it
 
-    return FUNCTIONS[np.stack](([as_layer(one) for one in values],), {})  # type: ignore[no-any-return]
+    return FUNCTIONS[np.stack](([as_layer(one) for one in values],), {})  # type: ignore[no-any-return]  # a layer
 
 
 def _holds_layer(value: Any) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from symbolic.asking import PathLeft
 from symbolic.context import inside, user_frame
-from symbolic.errors import SymbolicError, SymbolicWarning, _place
+from symbolic.errors import SymbolicError, SymbolicWarning, place_of
 from symbolic.execution import Specialization
 from symbolic.inference import Inference
 from symbolic.spec import spec_of
@@ -189,8 +189,8 @@ class Paths:
             self.told = True
             last = _newest(tracing, self.traces[:-1])
             _say(
-                f"{self.title()} took a new path at each of its last {_RESTLESS} calls, at {_place(last._origin)}: it "
-                f"asks for the {last.asked} of a value that is another each time, and is traced anew at each call "
+                f"{self.title()} took a new path at each of its last {_RESTLESS} calls, at {place_of(last._origin)}: "
+                f"it asks for the {last.asked} of a value that is another each time, and is traced anew at each call "
                 "(keep the value an array, or choose with np.where)"
             )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 from symbolic.context import source
-from symbolic.errors import DtypeError, _place
+from symbolic.errors import DtypeError, place_of
 from symbolic.hints import Hint, Symbolic, is_symbolic, read, signature_hints
 from symbolic.ops.binding import signature
 
@@ -73,7 +73,7 @@ def signature_of(
     except NameError as error:
         raise DtypeError(
             f"a hint of {title} cannot be read: {error}",
-            where=_place(source()),
+            where=place_of(source()),
             remedy="import the name where the function is defined (not only for the type checker)",
         ) from error
     parameters = list(

@@ -27,7 +27,7 @@ from symbolic import (
     vjp,
     vmap,
 )
-from symbolic.batching import _Mapped
+from symbolic.batching import Mapped
 from symbolic.plan import Program
 from symbolic.transformed import Transformed
 
@@ -412,7 +412,7 @@ def test_a_slice_that_leaks_is_refused() -> None:
 
 def test_nothing_goes_slice_by_slice_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[Any] = []
-    monkeypatch.setattr(_Mapped, "_by_slice", lambda self: called.append(self))
+    monkeypatch.setattr(Mapped, "_by_slice", lambda self: called.append(self))
     vmap(step(np), (0, None))(X, W)
     assert called == []
 

@@ -24,7 +24,7 @@ from symbolic import (
     value_and_grad,
     vjp,
 )
-from symbolic.derivatives import _Call, _Derivative
+from symbolic.derivatives import Call, Derivative
 from symbolic.plan import Program
 
 X = np.array([0.5, -1.0, 2.0])
@@ -204,8 +204,8 @@ def chain(wrap: Callable[..., Any], count: int = 8) -> Callable[..., Any]:
 
 
 def program(f: Callable[..., Any], x: Any) -> Program:
-    derivative = _Derivative(f, 0, value=True)
-    call = _Call(derivative, (x,), {})
+    derivative = Derivative(f, 0, value=True)
+    call = Call(derivative, (x,), {})
     return derivative.on_path(call, lambda on: derivative._program(on, call)).program
 
 

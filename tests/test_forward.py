@@ -27,8 +27,8 @@ from symbolic import (
     value_and_grad,
     vjp,
 )
-from symbolic.derivatives import _Call
-from symbolic.forward import _forward
+from symbolic.derivatives import Call
+from symbolic.forward import value_and_tangent
 from symbolic.plan import Program
 from symbolic.transformed import Transformed
 
@@ -39,8 +39,8 @@ A = np.arange(9.0).reshape(3, 3) / 5.0 - 0.5
 
 def program(f: Callable[..., Any], *args: Any) -> Program:
     """The program by which `jvp` runs."""
-    forward = Transformed(f, _forward, "jvp", first=True)
-    call = _Call(forward, (args, tuple(np.ones_like(one) for one in args)), {})
+    forward = Transformed(f, value_and_tangent, "jvp", first=True)
+    call = Call(forward, (args, tuple(np.ones_like(one) for one in args)), {})
     return forward.on_path(call, forward._compiled).program
 
 
