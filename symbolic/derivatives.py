@@ -281,7 +281,7 @@ class Derivative:
         place = {k: n for n, k in enumerate(call.traced)}
         found = gradients(loss, ones_like(loss), [marks[place[k]] for k in call.asked])
         layers = [*result.layers, *found]
-        values = settled(call.leaves, layers)
+        values = as_constants(call.leaves, layers)
         deltas: dict[int, Any] = dict(zip(call.asked, values[len(result.layers) :], strict=True))
         if values is not layers:
             deltas = {k: like_argument(call.leaves[k], one) for k, one in deltas.items()}
@@ -351,7 +351,7 @@ def returned(on: Specialization) -> Outcome:
     return on.tracing.outcome
 
 
-def settled(leaves: Sequence[Any], layers: Sequence[AnyLayer]) -> Sequence[Any]:
+def as_constants(leaves: Sequence[Any], layers: Sequence[AnyLayer]) -> Sequence[Any]:
     """Within a trace, of a call without traced arguments: the values, if they depend on constants alone."""
     if any(isinstance(leaf, Layer) for leaf in leaves) or not all(map(is_constant, layers)):
         return layers

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symbolic.context import here
-from symbolic.derivatives import Call, Derivative, returned, settled
+from symbolic.derivatives import Call, Derivative, as_constants, returned
 from symbolic.execution import Executable, Specialization
 from symbolic.layer import Layer
 from symbolic.outcome import outcome
@@ -44,7 +44,7 @@ class Transformed(Derivative):
         call = Call(self, args, kwargs)
         if here.trace is not None or any(isinstance(leaf, Layer) for leaf in call.leaves):
             result = outcome(self.body(args, kwargs))
-            return result.within(settled(call.leaves, result.layers))
+            return result.within(as_constants(call.leaves, result.layers))
         return self.on_path(call, lambda on: self._transformed(call, on))
 
     def _transformed(self, call: Call, on: Specialization) -> Any:
