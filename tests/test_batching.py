@@ -1,12 +1,12 @@
 """Does `vmap` give what the slices give one by one, whatever is mapped and however it is nested? JAX agrees."""
 
 import dataclasses
-import threading
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pytest
+from threads import in_threads
 
 import symbolic as s
 from symbolic import (
@@ -423,10 +423,6 @@ def test_threads() -> None:
     def work(k: int) -> None:
         found[k] = mapped(X + k)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    in_threads(work, 6)
     for k, delta in enumerate(found):
         assert np.allclose(delta, np.stack([grad(lambda x: np.sum(np.sin(x) * x[0]))(x) for x in X + k]))

@@ -1,11 +1,11 @@
 """Are gradients that a function says itself used and checked, and is what `remat` forgets computed again?"""
 
-import threading
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pytest
+from threads import in_threads
 
 import symbolic as s
 from symbolic import (
@@ -288,10 +288,6 @@ def test_threads() -> None:
     def work(k: int) -> None:
         found[k] = derivative(X + k) + grad(lambda x: np.sum(tripled(x)))(X)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    in_threads(work, 6)
     for k, delta in enumerate(found):
         assert np.array_equal(delta, grad(chain(same))(X + k) + 6.0 * X)

@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threads import in_threads
 
 import symbolic as s
 from symbolic import (
@@ -305,11 +305,7 @@ def test_threads() -> None:
         for _ in range(5):
             found[k] = second(X)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    in_threads(work, 8)
     assert all(np.array_equal(one, want) for one in found)
 
 
