@@ -140,7 +140,7 @@ DOMAINS: dict[str, Callable[[Draw, Shape], Any]] = {
 
 
 def with_examples(count: int, body: Callable[[Draw], None]) -> None:
-    """Run a body on so many examples without empty arrays, the same ones at each run; NumPy may warn of the values."""
+    """Run a body on so many examples without 0-d arrays, the same ones at each run; NumPy may warn of the values."""
 
     @settings(
         max_examples=count,

@@ -18,7 +18,10 @@ ANOTHER_DTYPE = {
     **dict.fromkeys(("modf", "frexp"), "small integers count as double precision"),
 }
 """Functions whose result has NumPy's values in another dtype, by the last part of the name, with the reason."""
-OF_FLOATS = {"np.interp": "places that are sorted as floats are not sorted as small integers"}
+OF_FLOATS = {
+    "np.interp": "places that are sorted as floats are not sorted as small integers",
+    "np.polymul": "coefficients that begin with 0 are refused",
+}
 """Functions for which the drawn values mean nothing as integers."""
 
 
@@ -36,7 +39,7 @@ def _agrees(subject: Subject, call: Any, kind: str) -> None:
     arrays = [_as(np.asarray(one), kind) for one in call.arrays]
     function = subject.of(call)
     want = attempt(function, arrays)
-    if isinstance(want, Exception):
+    if isinstance(want, Exception) or leaves(want) == ():  # unstacked along an axis of size 0
         return
     got = attempt(network(function, len(arrays)).predict, arrays)
     assert not isinstance(got, Exception), f"{subject} of {kind}: NumPy gives {want!r}, layers raise {got!r}"

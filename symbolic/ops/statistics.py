@@ -232,6 +232,14 @@ def _numbers(a: Any, where: Any) -> Any:
     return numbers if where is True else np.logical_and(numbers, where)
 
 
+def _of_enough(spread: Any, a: Any, axis: Any, keepdims: bool, holds: Any, ddof: Any) -> Any:
+    """NaN where no more numbers are left than `ddof`; of whole numbers, none of which is NaN, NumPy divides by 0."""
+    if as_layer(a).dtype.kind not in "fc":
+        return spread
+    count = np.sum(np.ones_like(a, dtype=bool), axis, where=holds, keepdims=keepdims)
+    return np.where(np.greater(count, ddof), spread, np.nan)
+
+
 @implements(np.nanvar)
 def nanvar(
     a: Any,
@@ -244,7 +252,8 @@ def nanvar(
     correction: Any = None,
 ) -> Any:
     holds = _numbers(a, where)
-    return np.var(a, axis, dtype, None, ddof, keepdims, where=holds, mean=mean, correction=correction)
+    found = np.var(a, axis, dtype, None, ddof, keepdims, where=holds, mean=mean, correction=correction)
+    return _of_enough(found, a, axis, keepdims, holds, ddof if correction is None else correction)
 
 
 @implements(np.nanstd)
@@ -259,7 +268,8 @@ def nanstd(
     correction: Any = None,
 ) -> Any:
     holds = _numbers(a, where)
-    return np.std(a, axis, dtype, None, ddof, keepdims, where=holds, mean=mean, correction=correction)
+    found = np.std(a, axis, dtype, None, ddof, keepdims, where=holds, mean=mean, correction=correction)
+    return _of_enough(found, a, axis, keepdims, holds, ddof if correction is None else correction)
 
 
 @implements(np.trapezoid)
