@@ -135,7 +135,10 @@ class _Search:
         self.reach(what, value, 0)
 
     def reach(self, what: str, value: Any, depth: int) -> None:
-        """Follow a value that was found: code is read, objects and containers are looked into."""
+        """Follow a value that was found: code is read, objects and containers are looked into.
+
+        Long, for the kinds are told apart in one place, the narrower before the wider.
+        """
         if isinstance(value, functools.partial):
             self.reach(what, value.func, depth)
             for one in (*value.args, *value.keywords.values()):

@@ -33,13 +33,9 @@ class Signature:
         empty = inspect.Parameter.empty
         self.defaults = {name: one.default for name, one in parameters.items() if one.default is not empty}
         variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        self.required = tuple(
-            [
-                n
-                for n, p in parameters.items()
-                if n not in self.inputs and n not in self.defaults and p.kind not in variadic
-            ]
-        )
+        given = {*self.inputs, *self.defaults}
+        needed = [name for name, one in parameters.items() if one.kind not in variadic]
+        self.required = tuple([name for name in needed if name not in given])
         if not self.inputs:
             raise DtypeError(
                 f"{title} has no symbolic parameter",

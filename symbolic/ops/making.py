@@ -187,13 +187,20 @@ for _conversion in (np.asarray, np.asanyarray, np.asarray_chkfinite):
     _as_array(_conversion)
 
 
-@making(np.ascontiguousarray, np.asfortranarray)
-def contiguous(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
+def _contiguous(function: Callable[..., Any]) -> None:
     """How an array lies in memory is not seen by a layer."""
-    if not is_traced(a):
-        return np.ascontiguousarray(a, dtype, **kwargs)
-    value = array(a, dtype, copy=None)
-    return np.reshape(value, (1,)) if value.ndim == 0 else value
+
+    def convert(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        if not is_traced(a):
+            return function(a, dtype, **kwargs)
+        value = array(a, dtype, copy=None)
+        return np.reshape(value, (1,)) if value.ndim == 0 else value
+
+    MAKING[function] = convert
+
+
+for _order in (np.ascontiguousarray, np.asfortranarray):
+    _contiguous(_order)
 
 
 @making(np.require)
