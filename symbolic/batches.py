@@ -15,13 +15,13 @@ from symbolic.literal import as_layer
 from symbolic.ops.axes import Rearranged, plain
 from symbolic.ops.bordering import BorderIndex, Pad
 from symbolic.ops.checked import Checked
-from symbolic.ops.complexes import _Part
-from symbolic.ops.creation import Diag, Diagonal, DiagonalLike, FullLike, _Triangle
-from symbolic.ops.cumulative import Delay, Recurrence, _Running
+from symbolic.ops.complexes import ComplexPart
+from symbolic.ops.creation import Diag, Diagonal, DiagonalLike, FullLike, Triangle
+from symbolic.ops.cumulative import Delay, Recurrence, Running
 from symbolic.ops.deltas import BroadcastLike, Chain, Fit, ReshapeLike, SizeOf, Spread, SumLike
 from symbolic.ops.einsum import EyeLike
 from symbolic.ops.families import Elementwise, Reduction
-from symbolic.ops.fourier import _Shift, _Transform
+from symbolic.ops.fourier import Shift, Transform
 from symbolic.ops.gathering import AddedAlong, TakeAlongAxis
 from symbolic.ops.joining import Concatenate, Piece, PlacedLike, Stack
 from symbolic.ops.linalg import Adjugate, Cholesky, Det, Inv, InvOrNan
@@ -45,8 +45,8 @@ from symbolic.ops.movement import (
 from symbolic.ops.passing import Barrier, Cast, EntryLike, Item, Mark, Stopped, Tuple, entry_of, zero
 from symbolic.ops.repeating import Repeat, Tile
 from symbolic.ops.singular import Pinv
-from symbolic.ops.sliding import _Windowed
-from symbolic.ops.sorting import Digitize, Evened, Searchsorted, _Ordered
+from symbolic.ops.sliding import Windowed
+from symbolic.ops.sorting import Digitize, Evened, Ordered, Searchsorted
 from symbolic.ops.statistics import Quantile
 from symbolic.slices import RULES, Rule, Slices
 from symbolic.spec import Spec, normalize_axis, product
@@ -65,8 +65,8 @@ def batches(*kinds: Any) -> Callable[[Rule], Rule]:
 # --------------------------------------------------------------------------- the same operation, over more axes
 
 
-@batches(Elementwise, Chain, Adjugate, Inv, InvOrNan, Det, Cholesky, Factors, Values, Close, Pinv, _Part, Cast, Copy)
-@batches(Mark, Stopped, Item, Box)
+@batches(Elementwise, Chain, Adjugate, Inv, InvOrNan, Det, Cholesky, Factors, Values, Close, Pinv, ComplexPart)
+@batches(Cast, Copy, Mark, Stopped, Item, Box)
 def stacking(node: Any, at: Slices) -> Any:
     """Entry by entry, or matrix by matrix: leading axes broadcast."""
     if len(node.operands) == 1:
@@ -175,7 +175,7 @@ def quantile(node: Any, at: Slices) -> Any:
     return None if np.ndim(node.q) and not node.strong else reduction(node, at)
 
 
-@batches(_Running, _Ordered)
+@batches(Running, Ordered)
 def running(node: Any, at: Slices) -> Any:
     shape = at.shape(0)
     if shape is None:
@@ -185,7 +185,7 @@ def running(node: Any, at: Slices) -> Any:
     return node.altered(at.operands, axis=_axes(node.axis, len(shape))[0] + 1)
 
 
-@batches(Delay, Recurrence, Evened, TakeAlongAxis, AddedAlong, Piece, PlacedLike, Concatenate, _Transform)
+@batches(Delay, Recurrence, Evened, TakeAlongAxis, AddedAlong, Piece, PlacedLike, Concatenate, Transform)
 def along(node: Any, at: Slices) -> Any:
     """Along one axis of operands that all have it; a start or a size among them is the same for each slice."""
     ranks = at.ranks()
@@ -208,7 +208,7 @@ def stack(node: Any, at: Slices) -> Any:
     return None if ranks is None else node.altered(at.all(), axis=normalize_axis(node.axis, ranks[0] + 1) + 1)
 
 
-@batches(_Windowed)
+@batches(Windowed)
 def windows(node: Any, at: Slices) -> Any:
     return node.rebuilt(tuple(at.all()))
 
@@ -281,7 +281,7 @@ def roll(node: Any, at: Slices) -> Any:
     return node.altered(at.operands, axis=shifted[0] if isinstance(node.axis, int) else shifted)
 
 
-@batches(_Shift)
+@batches(Shift)
 def shift(node: Any, at: Slices) -> Any:
     shape = at.shape(0)
     return (
@@ -325,7 +325,7 @@ def broadcast_to(node: Any, at: Slices) -> Any:
     return np.broadcast_to(at.aligned(0, len(out.shape)), (at.count, *out.shape))
 
 
-@batches(_Triangle)
+@batches(Triangle)
 def triangle(node: Any, at: Slices) -> Any:
     shape = at.shape(0)
     if shape is None or len(shape) > 1:

@@ -15,7 +15,7 @@ from symbolic import batches as _batches  # noqa: F401 - it fills the table of r
 from symbolic import contractions as _contractions  # noqa: F401 - it fills the table of rules
 from symbolic import indices as _indices  # noqa: F401 - it fills the table of rules
 from symbolic.context import here, source
-from symbolic.errors import DtypeError, ShapeError, TraceError, _place
+from symbolic.errors import DtypeError, ShapeError, TraceError, place_of
 from symbolic.forward import known_spec, operand
 from symbolic.layer import AnyLayer, Layer
 from symbolic.ops.passing import BatchMark, open_slices
@@ -48,7 +48,7 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callab
     """
 
     def inline(of: Transformed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return _Mapped(of, in_axes, out_axes, args, kwargs).result()
+        return Mapped(of, in_axes, out_axes, args, kwargs).result()
 
     return _Vmap(f, inline, "vmap")
 
@@ -68,7 +68,7 @@ class _Vmap(Transformed):
             return self.inline(self, args, kwargs)  # outside of a trace: slice by slice, by NumPy
 
 
-class _Mapped:
+class Mapped:
     """One call: which leaves are mapped, along which axes."""
 
     def __init__(
@@ -82,7 +82,7 @@ class _Mapped:
         if not self.mapped:
             raise ShapeError(
                 f"vmap of {of.title} maps none of its arguments",
-                where=_place(source()),
+                where=place_of(source()),
                 remedy="give an array, and the axis to map in in_axes",
             )
         for k in self.mapped:
@@ -102,7 +102,7 @@ class _Mapped:
         if rank is not None and not -rank <= axis < rank:
             raise ShapeError(
                 f"vmap of {self.of.title} over axis {axis} of {self.names[k]}, which has {rank} axes",
-                where=_place(source()),
+                where=place_of(source()),
                 remedy="map an axis that it has, or give None for it in in_axes",
             )
 
@@ -114,7 +114,7 @@ class _Mapped:
             told = ", ".join(f"{size} for {self.names[k]}" for k, size in sizes.items())
             raise ShapeError(
                 f"vmap of {self.of.title} over axes of different sizes: {told}",
-                where=_place(source()),
+                where=place_of(source()),
                 remedy="map axes of one size, or give None for one in in_axes",
             )
 
@@ -147,7 +147,7 @@ class _Mapped:
             if here.trace is not None and here.trace.resolve(one) is not one:
                 raise DtypeError(
                     f"{self.of.title}, given to vmap, assigns to its argument",
-                    where=_place(source()),
+                    where=place_of(source()),
                     remedy="copy the argument first (np.copy), and return the new value",
                 )
 
@@ -168,7 +168,7 @@ class _Mapped:
         if open_slices(one) & marks:
             raise ShapeError(
                 f"vmap of {self.of.title} with out_axes=None for a result that depends on the mapped arguments",
-                where=_place(source()),
+                where=place_of(source()),
                 remedy="give the axis that the slices shall have in it",
             )
         return one
@@ -179,7 +179,7 @@ class _Mapped:
         if not count:
             raise TraceError(
                 f"vmap of {self.of.title} over no slices, where it asks for values",
-                where=_place(source()),
+                where=place_of(source()),
                 remedy="skip empty arrays",
             )
         results = [outcome(self._called([self._slice(k, at) for k in range(len(self.leaves))])) for at in range(count)]
@@ -188,7 +188,7 @@ class _Mapped:
         if columns is None or not all(map(_can_be_stacked, columns)):
             raise ShapeError(
                 f"{self.of.title}, given to vmap, returns other structures for other slices",
-                where=_place(source()),
+                where=place_of(source()),
                 remedy="return the same structure for each, with arrays and numbers where they differ",
             )
         axes = first.holes(spread(first.tree, self.out_axes, "out_axes", _is_axis))
@@ -239,14 +239,14 @@ def _spread_axes(tree: Tree, in_axes: Axes, title: str) -> list[Any]:
     if not _is_axis(in_axes) and not isinstance(in_axes, (tuple, list)):
         raise DtypeError(
             f"vmap of {title} with in_axes={in_axes!r}",
-            where=_place(source()),
+            where=place_of(source()),
             remedy="give an int, None, or a tuple of one entry for each argument",
         )
     given = [in_axes] * len(args[2]) if _is_axis(in_axes) else list(in_axes)
     if len(given) != len(args[2]):
         raise ShapeError(
             f"vmap of {title} with in_axes of {len(given)} entries for {len(args[2])} arguments",
-            where=_place(source()),
+            where=place_of(source()),
             remedy="give one entry for each argument by position",
         )
     axes: list[Any] = []

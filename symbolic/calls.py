@@ -25,7 +25,7 @@ from symbolic.layer import FUNCTIONS, Layer, Lent, qualified, unsupported
 from symbolic.namespaces import over_names
 from symbolic.ops.foreign import handler, is_scipy, refusal, spoken
 from symbolic.ops.looking import LOOKING, asked_of_keys, attribute_of
-from symbolic.ops.making import Made, _Alone, as_one, is_traced, made, type_of, writable
+from symbolic.ops.making import Alone, Made, as_one, is_traced, made, type_of, writable
 from symbolic.outcome import hides
 from symbolic.rewriting import hooks, rewritten
 from symbolic.sizes import Shape
@@ -346,7 +346,7 @@ def _probe(make: Callable[[], Any]) -> None:
 
 
 def _count(target: Any, value: Any) -> Any:
-    _Alone.count = sys.getrefcount(target)
+    Alone.count = sys.getrefcount(target)
     return target
 
 
@@ -356,4 +356,4 @@ def _learn() -> None:
     twin(lambda: np.zeros(1))
 
 
-_Alone.learn = staticmethod(_learn)
+Alone.learn = staticmethod(_learn)

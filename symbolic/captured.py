@@ -14,7 +14,7 @@ import functools
 import sys
 import types
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -88,6 +88,7 @@ _CLOCKS = {
 """Functions of the standard library that give something else each time."""
 _READERS = {"open", "input", "loadtxt", "genfromtxt", "fromfile", "memmap", "read_text", "read_bytes", "read_csv"}
 """Names of functions that read a file, or what is typed: nobody sees whether it has changed."""
+_CODES = 4096  # kept in memory, with what they say
 _NEVER = ("__repr__", "__str__", "__init_subclass__", "__class_getitem__")
 
 
@@ -136,7 +137,10 @@ class _Search:
         self.reach(what, value, 0)
 
     def reach(self, what: str, value: Any, depth: int) -> None:
-        """Follow a value that was found: code is read, objects and containers are looked into."""
+        """Follow a value that was found: code is read, objects and containers are looked into.
+
+        Long, for the kinds are told apart in one place, the narrower before the wider.
+        """
         if isinstance(value, functools.partial):
             self.reach(what, value.func, depth)
             for one in (*value.args, *value.keywords.values()):
@@ -221,26 +225,24 @@ class _Search:
             self.foreign |= (module or "").partition(".")[0] not in (*_KNOWN, self.home)
             return
         self.functions.add(function)
-        codes = list(codes_of(function.__code__))
-        for code in codes:
-            self.names.update(code.co_names)
-            self.names.update(one for one in code.co_consts if isinstance(one, str) and one.isidentifier())
+        said = _said(function.__code__)
+        self.names |= said.names
         self.place((id(function), "itself"), function.__name__, lambda: function)
         for one in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self.reach("a default", one, 0)
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            self.place(("cell", id(cell)), name, lambda cell=cell: cell.cell_contents, function)  # type: ignore[misc]
+            self.place(("cell", id(cell)), name, lambda cell=cell: cell.cell_contents, function)  # type: ignore[misc]  # bound now
         space = function.__globals__
-        for chain in sorted({chain for code in codes for chain in _global_chains(code)}):
+        for chain in said.chains:
             self.chain(chain, space, function)
         if self.names & {"globals", "eval", "exec"}:
             for name in [one for one in self.names if one in space]:
                 self.chain((name,), space, function)
-        for module in {name for code in codes for name in _imports(code)}:
+        for module in said.modules:
             self.imported(module)
-        for name in _READERS & {name for code in codes for name in code.co_names} - {"open", "input"}:
+        for name in _READERS & said.names - {"open", "input"}:
             self.clock(name)
-        if any(map(_draws, codes)):
+        if said.draws:
             self.clock("a generator without a seed")
 
     def imported(self, name: str) -> None:
@@ -294,6 +296,31 @@ def is_clock(value: Any, rest: tuple[str, ...]) -> bool:
         return False
     names = _CLOCKS[package]
     return names is None or bool(names & {getattr(value, "__name__", ""), *rest})
+
+
+# --------------------------------------------------------------------------- what a code says
+
+
+class _Said(NamedTuple):
+    """What a code names, the codes within it included."""
+
+    names: frozenset[str]
+    chains: tuple[tuple[str, ...], ...]
+    modules: frozenset[str]
+    draws: bool
+
+
+@functools.lru_cache(_CODES)
+def _said(code: types.CodeType) -> _Said:
+    """Read once for each code: taking instructions apart is most of what a trace would cost."""
+    codes = list(codes_of(code))
+    texts = {one for each in codes for one in each.co_consts if isinstance(one, str) and one.isidentifier()}
+    return _Said(
+        frozenset(texts.union(*[each.co_names for each in codes])),
+        tuple(sorted({chain for each in codes for chain in _global_chains(each)})),
+        frozenset(name for each in codes for name in _imports(each)),
+        any(map(_draws, codes)),
+    )
 
 
 def _draws(code: types.CodeType) -> bool:

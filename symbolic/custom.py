@@ -15,7 +15,7 @@ import numpy as np
 
 from symbolic.context import here, source
 from symbolic.differentiate import pullback
-from symbolic.errors import ShapeError, TraceError, _place
+from symbolic.errors import ShapeError, TraceError, place_of
 from symbolic.forward import has_delta
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer, short
@@ -65,7 +65,7 @@ class _Run:
             if here.trace is not None and here.trace.resolve(one) is not one:
                 raise TraceError(
                     f"{self.title}, given to {what}, assigns to its argument",
-                    where=_place(source()),
+                    where=place_of(source()),
                     remedy="copy the argument first (np.copy), and return the new value",
                 )
 
@@ -199,7 +199,7 @@ def _positional(
     if not _plain((), bound.kwargs):
         raise TraceError(
             f"{getattr(f, '__name__', f)}, given to custom_gradient, is given a traced value by keyword alone",
-            where=_place(source()),
+            where=place_of(source()),
             remedy="let the argument be given by position too: its pullback returns one gradient for each of these",
         )
     return bound.args, bound.kwargs
@@ -210,7 +210,7 @@ def _pair(returned: Any, f: Callable[..., Any]) -> tuple[Any, Callable[[Any], An
         return returned
     raise TraceError(
         f"{getattr(f, '__name__', f)}, given to custom_gradient, returns a {type(returned).__name__}",
-        where=_place(source()),
+        where=place_of(source()),
         remedy="return a pair: the value, and the pullback (a function of the value's delta)",
     )
 
@@ -222,7 +222,7 @@ def _check_alone(run: _Run, layers: Sequence[AnyLayer]) -> None:
         if moving and not isinstance(one, Stopped) and has_delta(one):
             raise TraceError(
                 f"{run.title}, given to custom_gradient, uses {short(one)} besides its arguments",
-                where=_place(source()),
+                where=place_of(source()),
                 remedy="pass it as an argument, or as stop_gradient(…) if no gradient is wanted",
             )
 
@@ -252,7 +252,7 @@ def _for_arguments(found: Any, trees: Sequence[Any], run: _Run) -> list[Any]:
         count = len(found) if isinstance(found, tuple) else 1
         raise ShapeError(
             f"the pullback of {run.title} returned {count} gradients for {len(trees)} arguments",
-            where=_place(source()),
+            where=place_of(source()),
             remedy="return a tuple of one gradient for each argument, None where nothing flows",
         )
     given = dict(zip(asked, parts, strict=True))

@@ -15,7 +15,7 @@ import numpy as np
 from symbolic.context import here, inside, source
 from symbolic.differentiate import gradients, ones_like
 from symbolic.differentiated import Differentiated, check_position, no_gradient, positions, scalar
-from symbolic.errors import DtypeError, ShapeError, _place
+from symbolic.errors import DtypeError, ShapeError, place_of
 from symbolic.execution import Executable, Specialization, placed, way_back
 from symbolic.fingerprint import MOVING, fingerprint
 from symbolic.inference import Inference
@@ -70,7 +70,7 @@ def value_and_grad(
 def _derivative(f: Callable[..., Any], argnums: int | Sequence[int], value: bool, has_aux: bool) -> Callable[..., Any]:
     if isinstance(f, Layer) and not has_aux:
         return Differentiated(f, argnums, value)
-    return _Derivative(f, argnums, value, has_aux)
+    return Derivative(f, argnums, value, has_aux)
 
 
 def vjp(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
@@ -85,13 +85,13 @@ def vjp(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Callable
     >>> pullback(np.array([1.0, 10.0]))
     (array([ 2., 60.]),)
     """
-    return _Derivative(f, tuple(range(len(args))), value=True, strict=False).vjp(args, kwargs)
+    return Derivative(f, tuple(range(len(args))), value=True, strict=False).vjp(args, kwargs)
 
 
-class _Call:
+class Call:
     """The arguments of one call: which leaves are traced, which are differentiated, and what stays as it is."""
 
-    def __init__(self, owner: _Derivative, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(self, owner: Derivative, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.tree: Tree
         leaves, self.tree = flatten((args, kwargs), leaf=lambda value: isinstance(value, Layer))
         wanted = owner.wanted(args, self.tree)
@@ -121,14 +121,14 @@ class _Call:
         leaves = list(self.leaves)
         for k, layer in zip(self.traced, layers, strict=True):
             leaves[k] = layer
-        return unflatten(self.tree, iter(leaves))  # type: ignore[no-any-return]
+        return unflatten(self.tree, iter(leaves))  # type: ignore[no-any-return]  # of any structure
 
 
 def _title(f: Callable[..., Any]) -> str:
     return getattr(f, "__name__", None) or type(f).__name__
 
 
-class _Derivative:
+class Derivative:
     """A function and the arguments to differentiate it by; its traces are kept here."""
 
     verb = "grad"
@@ -172,7 +172,7 @@ class _Derivative:
 
     def over(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """The same of another function."""
-        return _Derivative(f, self.argnums[0] if self.single else self.argnums, self.value, self.has_aux, self.strict)
+        return Derivative(f, self.argnums[0] if self.single else self.argnums, self.value, self.has_aux, self.strict)
 
     # ------------------------------------------------------------------ which leaves
     def wanted(self, args: tuple[Any, ...], tree: Tree) -> dict[int, int]:
@@ -199,12 +199,12 @@ class _Derivative:
 
     # ------------------------------------------------------------------ calling
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        call = _Call(self, args, kwargs)
+        call = Call(self, args, kwargs)
         if here.trace is not None or any(isinstance(leaf, Layer) for leaf in call.leaves):
             return self._inline(call, args)
         return self.on_path(call, lambda on: self._called(call, args, on))
 
-    def _called(self, call: _Call, args: tuple[Any, ...], on: Specialization) -> Any:
+    def _called(self, call: Call, args: tuple[Any, ...], on: Specialization) -> Any:
         executable: Executable = on.cached(("grad", *call.asked), lambda: self._program(on, call))
         primal = len(on.outputs)
         results = executable.derivatives([*call.values, *on.values()], primal, len(executable.program.outputs))
@@ -217,7 +217,7 @@ class _Derivative:
             return value, found
         return (found, value[1]) if self.has_aux else found
 
-    def _structured(self, call: _Call, args: tuple[Any, ...], deltas: dict[int, Any]) -> tuple[Any, ...]:
+    def _structured(self, call: Call, args: tuple[Any, ...], deltas: dict[int, Any]) -> tuple[Any, ...]:
         """The deltas in the structure of their arguments; `None` in the place of a leaf without one."""
         every = [deltas.get(k) for k in range(len(call.leaves))]
         back = unflatten(call.tree, iter(every))[0]
@@ -227,20 +227,20 @@ class _Derivative:
         """How many traces there are by now, of how many paths, with how many guards."""
         return self.paths.count()
 
-    def on_path(self, call: _Call, use: Callable[[Specialization], T]) -> T:
+    def on_path(self, call: Call, use: Callable[[Specialization], T]) -> T:
         """`use` of the programs for a call; a new trace where no old one would come out the same."""
         return self.paths.run(call.key, lambda key: self._request(key, call), use)
 
-    def _request(self, key: Any, call: _Call) -> Request:
+    def _request(self, key: Any, call: Call) -> Request:
         return Request(key, call.layout, call.values, lambda twice: self._traced(call, twice))
 
-    def _traced(self, call: _Call, twice: bool) -> tuple[Tracing, Inference]:
+    def _traced(self, call: Call, twice: bool) -> tuple[Tracing, Inference]:
         leaves: list[AnyLayer] = [Identity() for _ in call.traced]
         facts = Inference(dict(zip(leaves, map(spec_of, call.values), strict=True)))
         with inside(path=""):
             return trace(lambda: self._run(call, leaves), leaves, facts, twice, call.values), facts
 
-    def _run(self, call: _Call, layers: Sequence[AnyLayer]) -> Any:
+    def _run(self, call: Call, layers: Sequence[AnyLayer]) -> Any:
         args, kwargs = call.rebuilt(layers)
         traced, tracing = set(call.traced), here.trace
         assert isinstance(tracing, Tracing)
@@ -253,7 +253,7 @@ class _Derivative:
         """The function, run within a trace."""
         return run_body(None, self.f, args, kwargs)
 
-    def _program(self, on: Specialization, call: _Call) -> Executable:
+    def _program(self, on: Specialization, call: Call) -> Executable:
         loss = self._loss(returned(on), on.facts)
         place = {k: n for n, k in enumerate(call.traced)}
         variables = [on.inputs[place[k]] for k in call.asked]
@@ -268,7 +268,7 @@ class _Derivative:
             if tree is None or tree[0] is not tuple or len(tree[2]) != 2:
                 raise ShapeError(
                     f"{self.verb} of {self.title} with has_aux=True, which returns {shown(tree)}",
-                    where=_place(source()),
+                    where=place_of(source()),
                     remedy="return a pair: the loss, and whatever else is wanted",
                 )
             tree = tree[2][0]
@@ -280,20 +280,20 @@ class _Derivative:
         return result.layers[0]
 
     # ------------------------------------------------------------------ within a trace
-    def _inline(self, call: _Call, args: tuple[Any, ...]) -> Any:
+    def _inline(self, call: Call, args: tuple[Any, ...]) -> Any:
         marks, result = self._marked(call)
         loss = self._loss(result, here.trace.facts if isinstance(here.trace, Tracing) else None)
         place = {k: n for n, k in enumerate(call.traced)}
         found = gradients(loss, ones_like(loss), [marks[place[k]] for k in call.asked])
         layers = [*result.layers, *found]
-        values = settled(call.leaves, layers)
+        values = as_constants(call.leaves, layers)
         deltas: dict[int, Any] = dict(zip(call.asked, values[len(result.layers) :], strict=True))
         if values is not layers:
             deltas = {k: like_argument(call.leaves[k], one) for k, one in deltas.items()}
         value = result.within(values[: len(result.layers)])
         return self._answer(value, self._structured(call, args, deltas))
 
-    def _marked(self, call: _Call) -> tuple[list[AnyLayer], Outcome]:
+    def _marked(self, call: Call) -> tuple[list[AnyLayer], Outcome]:
         """The function's value over variables of its own, so that only what depends on them is differentiated."""
         marks: list[AnyLayer] = [Mark.make((as_layer(call.leaves[k]),)) for k in call.traced]
         args, kwargs = call.rebuilt(marks)
@@ -303,13 +303,13 @@ class _Derivative:
 
     # ------------------------------------------------------------------ vjp
     def vjp(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        call = _Call(self, args, kwargs)
+        call = Call(self, args, kwargs)
         if here.trace is not None or any(isinstance(leaf, Layer) for leaf in call.leaves):
             return self._inline_vjp(call, args)
         return self.on_path(call, lambda on: self._taped(call, args, on))
 
     def _taped(
-        self, call: _Call, args: tuple[Any, ...], on: Specialization
+        self, call: Call, args: tuple[Any, ...], on: Specialization
     ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         place = {k: n for n, k in enumerate(call.traced)}
         executable = on.taped([place[k] for k in call.asked])
@@ -333,7 +333,7 @@ class _Derivative:
         what = f"the delta that the pullback of {self.title} was given"
         return result.holes(alike(result.tree, opened(delta), what, is_layer))
 
-    def _inline_vjp(self, call: _Call, args: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    def _inline_vjp(self, call: Call, args: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         marks, result = self._marked(call)
         place = {k: n for n, k in enumerate(call.traced)}
         output, what = result.output, f"the delta that the pullback of {self.title} was given"
@@ -356,7 +356,7 @@ def returned(on: Specialization) -> Outcome:
     return on.tracing.outcome
 
 
-def settled(leaves: Sequence[Any], layers: Sequence[AnyLayer]) -> Sequence[Any]:
+def as_constants(leaves: Sequence[Any], layers: Sequence[AnyLayer]) -> Sequence[Any]:
     """Within a trace, of a call without traced arguments: the values, if they depend on constants alone."""
     if any(isinstance(leaf, Layer) for leaf in leaves) or not all(map(is_constant, layers)):
         return layers

@@ -47,7 +47,7 @@ def gradients(output: AnyLayer, delta: AnyLayer, variables: Sequence[AnyLayer]) 
 
 def ones_like(output: AnyLayer) -> AnyLayer:
     """The delta 1 of an output of any shape."""
-    return SumLike.make((Literal(1.0), output))  # type: ignore[no-any-return]
+    return SumLike.make((Literal(1.0), output))  # type: ignore[no-any-return]  # a layer
 
 
 def expand(roots: Sequence[AnyLayer], facts: Inference) -> list[AnyLayer]:
@@ -138,7 +138,7 @@ def _returned(delta: AnyLayer, operand: AnyLayer, facts: Inference) -> AnyLayer:
         return delta  # it has its operand's shape, and keeps its kind: see `_sum`
     if want == facts.spec(delta) and getattr(want, "known", False):
         return delta
-    return SumLike.make((delta, operand))  # type: ignore[no-any-return]
+    return SumLike.make((delta, operand))  # type: ignore[no-any-return]  # a layer
 
 
 def _sum(deltas: list[AnyLayer], facts: Inference) -> AnyLayer:
@@ -163,4 +163,4 @@ def _sum(deltas: list[AnyLayer], facts: Inference) -> AnyLayer:
 
 
 def _zero(variable: AnyLayer, facts: Inference) -> AnyLayer:
-    return SumLike.make((Literal(0.0), variable))  # type: ignore[no-any-return]
+    return SumLike.make((Literal(0.0), variable))  # type: ignore[no-any-return]  # a layer

@@ -9,7 +9,7 @@ import numpy as np
 
 from symbolic.context import here, source
 from symbolic.differentiate import gradients, ones_like
-from symbolic.errors import DtypeError, ShapeError, _place
+from symbolic.errors import DtypeError, ShapeError, place_of
 from symbolic.execution import joined
 from symbolic.layer import AnyLayer, Layer
 from symbolic.leaves import set_once
@@ -85,7 +85,7 @@ def positions(argnums: Any) -> tuple[bool, tuple[int, ...]]:
     if not all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in given):
         raise DtypeError(
             f"argnums={argnums!r}",
-            where=_place(source()),
+            where=place_of(source()),
             remedy="give the position of an argument, or a tuple of them",
         )
     return single, tuple([int(one) for one in given])
@@ -95,7 +95,7 @@ def check_position(position: int, count: int, title: str) -> None:
     if not -count <= position < count:
         raise ShapeError(
             f"grad of {title} by argument {position}, but there are {count} by position",
-            where=_place(source()),
+            where=place_of(source()),
             remedy="pass the argument by position, or change argnums",
         )
 
@@ -103,7 +103,7 @@ def check_position(position: int, count: int, title: str) -> None:
 def no_gradient(title: str, position: int, seen: str) -> NoReturn:
     raise DtypeError(
         f"grad of {title} by argument {position}, a value of type {seen}, which has no gradient (NoDelta)",
-        where=_place(source()),
+        where=place_of(source()),
         remedy="pass a float: x.astype(float)",
     )
 
@@ -113,18 +113,18 @@ def scalar(spec: Any, title: str) -> None:
     if not isinstance(spec, Spec):
         raise ShapeError(
             f"grad of {title}, which returns {describe(spec)}",
-            where=_place(source()),
+            where=place_of(source()),
             remedy="return one scalar (the loss), or use vjp, which takes a delta for each output",
         )
     if spec.shape not in ((), None):
         raise ShapeError(
             f"grad of {title}, which returns an array of shape {show(spec.shape)}",
-            where=_place(source()),
+            where=place_of(source()),
             remedy="return a scalar (np.sum of it), or use vjp with a delta of the output's shape",
         )
     if spec.dtype is not None and spec.dtype.kind == "c":
         raise DtypeError(
             f"grad of {title}, which returns a complex number",
-            where=_place(source()),
+            where=place_of(source()),
             remedy="return a real scalar: np.abs, np.real or np.imag of it",
         )

@@ -98,7 +98,7 @@ def _rebuild(kind: Any, seen: str, where: str, remedy: str, is_located: bool) ->
     return made(seen, where=where, remedy=remedy)
 
 
-def _place(where: Where) -> str:
+def place_of(where: Where) -> str:
     path, file, line = where[:3]
     source = f"{os.path.basename(file)}:{line}" if file else ""
     return f"{path} ({source})" if path and source else path or source
@@ -113,7 +113,7 @@ def located(cause: Exception, where: Where, shapes: str = "") -> LayerError:
     remedy = cause.remedy if isinstance(cause, SymbolicError) else ""
     if shapes and not known:
         seen = f"{seen} (operands: {shapes})"
-    place = cause.where if isinstance(cause, SymbolicError) and cause.where else _place(where)
+    place = cause.where if isinstance(cause, SymbolicError) and cause.where else place_of(where)
     return _layer_error(type(cause))(seen, where=place, remedy=remedy)
 
 

@@ -266,13 +266,13 @@ class Specialization:
         return [*[weight.cell.snapshot() for weight in self.weights], *[one.fetch() for one in self.captured]]
 
     def forward(self) -> Executable:
-        return self.cached(  # type: ignore[no-any-return]
+        return self.cached(  # type: ignore[no-any-return]  # what the cache keeps
             "forward", lambda: Executable(self.program(self.outputs, [], self.leaves))
         )
 
     def taped(self, wanted: Sequence[int]) -> Executable:
         """Forward, then backward for deltas that come later, to the wanted inputs and to every weight."""
-        return self.cached(("tape", tuple(wanted)), lambda: self._taped(wanted))  # type: ignore[no-any-return]
+        return self.cached(("tape", tuple(wanted)), lambda: self._taped(wanted))  # type: ignore[no-any-return]  # what the cache keeps
 
     def _taped(self, wanted: Sequence[int]) -> Executable:
         deltas = [self.leaf("delta", delta_of(self.facts.spec(one))) for one in self.outputs]

@@ -72,7 +72,10 @@ def is_moving(value: Any) -> bool:
 
 
 def fingerprint(value: Any, names: frozenset[str] | None, depth: int = 0, path: tuple[int, ...] = ()) -> Any:
-    """A key that changes whenever what a function could read of `value` does; without `names` all of it counts."""
+    """A key that changes whenever what a function could read of `value` does; without `names` all of it counts.
+
+    Long, for the kinds are told apart in one place: the usual ones first, the narrower before the wider.
+    """
     kind = type(value)
     if kind in (int, str, bytes, bool, type(None)):
         return kind, value
@@ -176,7 +179,7 @@ def _gathered(head: Any, inside: Iterator[Any], names: frozenset[str] | None, de
 
 
 def _contents(value: Any, names: frozenset[str] | None) -> Iterator[Any]:
-    """What stands inside a container or an object, as far as code with these names can see."""
+    """What stands inside a container or an object, as far as code with these names can see; long as the above is."""
     if isinstance(value, dict):
         for key, one in value.items():
             yield key

@@ -14,7 +14,7 @@ import numpy as np
 
 from symbolic.context import here, source
 from symbolic.differentiate import gradients
-from symbolic.errors import DtypeError, _place
+from symbolic.errors import DtypeError, place_of
 from symbolic.layer import AnyLayer, Layer, Lent
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
@@ -48,14 +48,14 @@ def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
         if not isinstance(given, (tuple, list)):
             raise DtypeError(
                 f"jvp got {name} of type {'ndarray' if isinstance(given, np.ndarray) else type(given).__name__}",
-                where=_place(source()),
+                where=place_of(source()),
                 remedy="give a tuple with one entry for each argument: jvp(f, (x,), (dx,))",
             )
-    value, tangent = Transformed(f, _forward, "jvp", first=True)(tuple(primals), tuple(tangents))
+    value, tangent = Transformed(f, value_and_tangent, "jvp", first=True)(tuple(primals), tuple(tangents))
     return value, tangent
 
 
-def _forward(of: Transformed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def value_and_tangent(of: Transformed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     primals, tangents = args
     leaves, tree = flatten(primals, leaf=is_layer)
     given = alike(tree, tangents, "the tangents that jvp was given", is_layer)
@@ -84,7 +84,7 @@ def _variables(
     if not ways:
         raise DtypeError(
             "jvp by arguments of which none has a tangent (NoDelta)",
-            where=_place(source()),
+            where=place_of(source()),
             remedy="pass a float: x.astype(float)",
         )
     return variables, ways

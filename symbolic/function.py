@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from symbolic.captured import Watch
 from symbolic.context import here, scope, source
 from symbolic.dims import Names
-from symbolic.errors import DtypeError, ShapeError, SymbolicError, Where, _place, fail
+from symbolic.errors import DtypeError, ShapeError, SymbolicError, Where, fail, place_of
 from symbolic.hints import check, concrete, convert, declared_spec
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer, refuse
@@ -79,7 +79,7 @@ class SymbolicFunction(Layer[Any, Any]):
             given = ", ".join(f"{name}=…" for name in missing)
             raise DtypeError(
                 f"{self.title} was given no value for {', '.join(missing)}",
-                where=_place(self._origin),
+                where=place_of(self._origin),
                 remedy=f"make a layer of it first: {self.title}({given})",
             )
 
@@ -101,7 +101,7 @@ class SymbolicFunction(Layer[Any, Any]):
             bound = self.plan.signature.bind_partial(*args, **kwargs).arguments
         except TypeError as error:
             raise DtypeError(
-                f"{self.title}: {error}", where=_place(source()), remedy=self.plan.usage(self.title)
+                f"{self.title}: {error}", where=place_of(source()), remedy=self.plan.usage(self.title)
             ) from None
         values = {name: bound.pop(name) for name in self.plan.inputs if name in bound}
         bound = {name: settled(one) for name, one in bound.items()}
@@ -114,7 +114,7 @@ class SymbolicFunction(Layer[Any, Any]):
         if absent:
             raise DtypeError(
                 f"{self.title} was called without {', '.join(absent)}",
-                where=_place(source()),
+                where=place_of(source()),
                 remedy=self.plan.usage(self.title),
             )
         for name in self.plan.inputs:
@@ -138,7 +138,7 @@ class SymbolicFunction(Layer[Any, Any]):
         if entries is None or len(entries) != count:
             raise DtypeError(
                 f"{self.title} takes {count} inputs ({', '.join(self.plan.inputs)}), not {len(entries or [0])}",
-                where=_place(source()),
+                where=place_of(source()),
                 remedy=self.plan.usage(self.title),
             )
         return self.write(entries, own=True)
@@ -209,7 +209,7 @@ class SymbolicFunction(Layer[Any, Any]):
         if len(inputs) != len(names):
             raise DtypeError(
                 f"{self.title} takes {len(names)} of the inputs {', '.join(names)}, not {len(inputs)}",
-                where=_place(source()),
+                where=place_of(source()),
                 remedy=self.plan.usage(self.title),
             )
         values = tuple([self._native(name, one) for name, one in zip(names, inputs, strict=True)])
@@ -341,7 +341,7 @@ class Applied(Operation):
     @classmethod
     def of(cls, function: SymbolicFunction, layers: Sequence[AnyLayer]) -> AnyLayer:
         function._complete()
-        return cls.make(tuple(layers), (function,))  # type: ignore[no-any-return]
+        return cls.make(tuple(layers), (function,))  # type: ignore[no-any-return]  # a layer
 
     def rebuilt(self, operands: tuple[AnyLayer, ...]) -> Any:
         if here.trace is not None:

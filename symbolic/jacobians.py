@@ -16,7 +16,7 @@ from symbolic.context import here, source
 from symbolic.derivatives import grad
 from symbolic.differentiate import gradients
 from symbolic.differentiated import check_position, no_gradient, positions
-from symbolic.errors import DtypeError, ShapeError, _place
+from symbolic.errors import DtypeError, ShapeError, place_of
 from symbolic.forward import has_delta, known_spec, operand, pushed
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
@@ -93,7 +93,7 @@ class _Jacobian:
             if _is_complex(_spec(one, "an argument")):
                 raise DtypeError(
                     "the Jacobian by a complex argument, which is two real derivatives in general",
-                    where=_place(source()),
+                    where=place_of(source()),
                     remedy="take it by the real and the imaginary part, or use jvp and vjp, which need no convention",
                 )
         return result.deltas([self._block(one) if has_delta(one) else None for one in result.layers])
@@ -159,6 +159,6 @@ def _spec(node: AnyLayer, what: str) -> Spec:
             return spec
     raise ShapeError(
         f"the Jacobian needs the shape of {what}, which is not known here",
-        where=_place(source()),
+        where=place_of(source()),
         remedy="call it with data, or within a traced function",
     )

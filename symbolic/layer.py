@@ -15,10 +15,10 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from symbolic.asking import answer, phrase
 from symbolic.callees import ELSEWHERE
 from symbolic.context import assigning, here, source, with_source
-from symbolic.errors import SymbolicError, TraceError, Where, _place
+from symbolic.errors import SymbolicError, TraceError, Where, place_of
 from symbolic.naming import instead_of
 from symbolic.naming import qualified as qualified
-from symbolic.runtime import _Installed
+from symbolic.runtime import Installed
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -73,11 +73,11 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         Shapes and dtypes are checked before the first operation: ShapeError, DtypeError. A failure inside is a
         LayerError with the layer's path and source line. The tape that comes back must be closed.
         """
-        return _Installed.runtime.forward(self, tape)  # type: ignore[no-any-return]  # the runtime is untyped here
+        return Installed.runtime.forward(self, tape)  # type: ignore[no-any-return]  # the runtime is untyped here
 
     def predict(self, *inputs: Any) -> Any:
         """The network's value; no weight and no optimizer state changes by it."""
-        return _Installed.runtime.predict(self, inputs)
+        return Installed.runtime.predict(self, inputs)
 
     def train(self, *inputs: Any, optimizer: Any = None) -> Any:
         """One step: forward, backward with delta 1, update. Returns the value from before the step.
@@ -85,37 +85,37 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         Each weight is moved by `optimizer`, else by its own, else by that of the surrounding `with`. With nothing
         to move, or with a loss or gradient that is not finite, it raises and moves nothing.
         """
-        return _Installed.runtime.train(self, inputs, optimizer)
+        return Installed.runtime.train(self, inputs, optimizer)
 
     def trainer(self, optimizer: Any = None) -> Any:
         """The fast path of `train`: `step(*inputs)` is one step, `step.run(n, *inputs)` loops n of them."""
-        return _Installed.runtime.trainer(self, optimizer)
+        return Installed.runtime.trainer(self, optimizer)
 
     def weights(self) -> dict[str, Any]:
         """Every weight of the network by its path, a shared one once."""
-        return _Installed.runtime.weights(self)
+        return Installed.runtime.weights(self)
 
     def compose(self, inner: AnyLayer) -> AnyLayer:
         """`f.compose(g)` is f∘g: g runs first."""
-        return _Installed.runtime.compose(self, inner)
+        return Installed.runtime.compose(self, inner)
 
     def on_output(self, callback: Callable[[Any], object]) -> AnyLayer:
         """This layer, calling `callback(value)` once per forward; values and gradients stay as they are."""
-        return _Installed.runtime.observed(self, callback)
+        return Installed.runtime.observed(self, callback)
 
     def timing(self) -> AbstractContextManager[None]:
         """Inside `with net.timing():` the time of every layer is recorded."""
-        return _Installed.runtime.timing(self)
+        return Installed.runtime.timing(self)
 
     def times(self) -> Any:
         """Exclusive forward and backward seconds per layer since `timing` was entered; the rows add up to the total."""
-        return _Installed.runtime.times(self)
+        return Installed.runtime.times(self)
 
     def __call__(self, *inputs: Any) -> Any:
         """With layers it composes (natives among them become Literals), with native values it predicts."""
         if here.trace is None and not any(isinstance(one, Layer) for one in inputs):
             return self.predict(*inputs)
-        return self.apply(_Installed.runtime.combine(inputs))
+        return self.apply(Installed.runtime.combine(inputs))
 
     def apply(self, input: AnyLayer) -> AnyLayer:
         """This layer with `input` in the place of its Identity."""
@@ -123,7 +123,7 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
 
     def inputs(self, *nodes: Any, name: str = "") -> Any:
         """A node of a `Graph`: this layer, fed by the given nodes; without any it takes the graph's input."""
-        return _Installed.runtime.node(self, nodes, name)
+        return Installed.runtime.node(self, nodes, name)
 
     @property
     def title(self) -> str:
@@ -224,7 +224,7 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         return _fact(self, "dtype")
 
     def __len__(self) -> int:
-        count = _Installed.runtime.count(self)
+        count = Installed.runtime.count(self)
         if count is not None:
             return count
         shape = _fact(self, "shape")
@@ -233,19 +233,19 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         return int(shape[0])
 
     def __iter__(self) -> Iterator[Any]:
-        count = _Installed.runtime.count(self)
+        count = Installed.runtime.count(self)
         if count is not None:
-            return iter([_Installed.runtime.entry(self, k) for k in range(count)])
+            return iter([Installed.runtime.entry(self, k) for k in range(count)])
         if _fact(self, "ndim") == 0:
             raise TypeError("iteration over a 0-d array")
         return (self[k] for k in range(len(self)))  # one by one: an entry may be assigned before its turn comes
 
     def __getitem__(self, index: Any) -> Any:
-        count = _Installed.runtime.count(self) if isinstance(index, int) else None
+        count = Installed.runtime.count(self) if isinstance(index, int) else None
         if count is not None:
             if not -count <= index < count:
                 raise IndexError("tuple index out of range")
-            return _Installed.runtime.entry(self, index % count)
+            return Installed.runtime.entry(self, index % count)
         waiting = here.trace.entry(self, index) if here.trace is not None else None
         return GETITEM[0](self, index) if waiting is None else waiting
 
@@ -294,7 +294,7 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
 
     def __deepcopy__(self, memo: Any) -> Any:
         """A network of its own, with weights of its own that start where these are."""
-        return self.__copy__() if here.trace is not None else _Installed.runtime.copied(self, memo)
+        return self.__copy__() if here.trace is not None else Installed.runtime.copied(self, memo)
 
     def __reduce__(self) -> Any:
         refuse("a layer cannot be pickled", "save the values of net.weights() instead")
@@ -352,7 +352,7 @@ def _answer(node: AnyLayer, asked: str) -> Any:
     _refuse_assignment(node)
     if here.trace is not None:
         return here.trace.answer(node, asked)
-    return answer(asked, _Installed.runtime.constant(node, phrase(asked)))
+    return answer(asked, Installed.runtime.constant(node, phrase(asked)))
 
 
 def _number(node: AnyLayer, asked: str) -> Any:
@@ -360,7 +360,7 @@ def _number(node: AnyLayer, asked: str) -> Any:
     _refuse_assignment(node)
     if here.trace is not None:
         return here.trace.number(node, asked)
-    return answer(asked, _Installed.runtime.constant(node, phrase(asked)))
+    return answer(asked, Installed.runtime.constant(node, phrase(asked)))
 
 
 def _refuse_assignment(node: AnyLayer) -> None:
@@ -383,12 +383,12 @@ def cannot(node: AnyLayer, construct: str) -> NoReturn:
 
 def refuse(seen: str, remedy: str, kind: type[SymbolicError] = TraceError) -> NoReturn:
     """Raise `kind`, with the line of the user's program that is running."""
-    raise kind(seen, where=_place(source()), remedy=remedy)
+    raise kind(seen, where=place_of(source()), remedy=remedy)
 
 
 def unsupported(name: str, instead: str = "") -> TraceError:
     remedy = instead or "write it with functions that are supported, or compute it outside the traced function"
-    return TraceError(f"{name} is not supported on layers", where=_place(source()), remedy=remedy)
+    return TraceError(f"{name} is not supported on layers", where=place_of(source()), remedy=remedy)
 
 
 def short(node: AnyLayer, limit: int = 60) -> str:

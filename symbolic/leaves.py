@@ -13,7 +13,7 @@ import numpy as np
 from symbolic.context import here
 from symbolic.errors import DtypeError, ShapeError
 from symbolic.layer import AnyLayer, Layer, plainly, refuse
-from symbolic.runtime import _Installed
+from symbolic.runtime import Installed
 from symbolic.spec import AnySpec, Spec, describe, spec_of
 from symbolic.tape import Tape
 
@@ -63,7 +63,7 @@ class Projection(Layer[In, Tape[D, G]], Generic[In, D, G]):
         return (f"Projection({self.index})",)
 
     def apply(self, input: AnyLayer) -> AnyLayer:
-        return _Installed.runtime.entry(input, self.index)
+        return Installed.runtime.entry(input, self.index)
 
 
 class Literal(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
@@ -182,7 +182,7 @@ class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
     def __new__(cls, value: D, optimizer: Any = None, name: str = "") -> Weight[D, G]:
         value = settled(value)
         if here.trace is not None:
-            return here.trace.weight(lambda: cls._fresh(value, optimizer, name), value)  # type: ignore[no-any-return]
+            return here.trace.weight(lambda: cls._fresh(value, optimizer, name), value)  # type: ignore[no-any-return]  # a layer
         return cls._fresh(value, optimizer, name)
 
     @classmethod
@@ -199,7 +199,7 @@ class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
         set_once(self, "cell", Cell(frozen(value, writeable=True)))
         set_once(self, "optimizer", optimizer)
         set_once(self, "name", name)
-        return self  # type: ignore[no-any-return]
+        return self  # type: ignore[no-any-return]  # a layer
 
     @property
     def value(self) -> Any:
@@ -235,7 +235,7 @@ class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
         return True
 
     def backward(self, delta: Any) -> None:
-        delta = _Installed.runtime.fitted(delta, self.cell.value)
+        delta = Installed.runtime.fitted(delta, self.cell.value)
         self.cell.pending = delta if self.cell.pending is None else self.cell.pending + delta
 
     def duplicate(self) -> Weight[D, G]:
@@ -244,7 +244,7 @@ class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
     def close(self) -> None:
         pending, self.cell.pending = self.cell.pending, None
         if pending is not None:
-            _Installed.runtime.move([self], [pending], None)
+            Installed.runtime.move([self], [pending], None)
 
     def discard(self) -> None:
         self.cell.pending = None
@@ -263,7 +263,7 @@ def _can_be_weight(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fc"
     if isinstance(value, np.generic):
-        return _Installed.runtime.has_delta(value)
+        return Installed.runtime.has_delta(value)
     return isinstance(value, (float, int, complex)) and not isinstance(value, bool)
 
 

@@ -136,16 +136,17 @@ def as_layer(value: Any) -> AnyLayer:
 
 def join(values: Any) -> AnyLayer:
     """A (nested) list in the place of an array, as NumPy functions take it."""
-    if not _holds_layer(values):
+    if not _holds_operand(values):
         return Literal(np.asarray(values))
     from symbolic.layer import FUNCTIONS  # the vocabulary fills it
 
-    return FUNCTIONS[np.stack](([as_layer(one) for one in values],), {})  # type: ignore[no-any-return]
+    return FUNCTIONS[np.stack](([as_layer(one) for one in values],), {})  # type: ignore[no-any-return]  # a layer
 
 
-def _holds_layer(value: Any) -> bool:
+def _holds_operand(value: Any) -> bool:
+    """Whether a list holds what only a run knows: layers, and captured arrays, which each call reads."""
     if isinstance(value, (list, tuple)):
-        return any(_holds_layer(one) for one in value)
+        return any(_holds_operand(one) for one in value)
     return isinstance(value, (Layer, Lent))
 
 

@@ -119,11 +119,10 @@ class Live(np.ndarray[Any, Any], Lent):
         return getattr(ufunc, method)(*plainly(inputs), **plainly(kwargs))
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if not holds_layer((args, kwargs)):
+        layer = next(iter(_layers((args, kwargs))), None)
+        if layer is None:
             return func(*plainly(args), **plainly(kwargs))
-        for one in _layers((args, kwargs)):
-            return one.__array_function__(func, types, args, kwargs)
-        raise AssertionError
+        return layer.__array_function__(func, types, args, kwargs)
 
     def __getattribute__(self, name: str) -> Any:
         if name not in _TOLD:
@@ -164,10 +163,6 @@ for _name in [
     "__reduce_ex__",
 ]:
     setattr(Live, _name, _reads(_name))
-
-
-def holds_layer(value: Any) -> bool:
-    return next(iter(_layers(value)), None) is not None
 
 
 def _layers(value: Any) -> Iterable[AnyLayer]:

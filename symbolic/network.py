@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from symbolic.context import here, source
-from symbolic.errors import _place
+from symbolic.errors import place_of
 from symbolic.evaluation import Evaluation
 from symbolic.execution import Executable, Specialization, Timed, look, shaped
 from symbolic.inference import Inference
@@ -85,7 +85,7 @@ def network(layer: AnyLayer) -> Network:
 
 def getattr_slot(layer: AnyLayer) -> Network | None:
     try:
-        return object.__getattribute__(layer, "_network")  # type: ignore[no-any-return]
+        return object.__getattribute__(layer, "_network")  # type: ignore[no-any-return]  # an attribute of a layer
     except AttributeError:
         return None
 
@@ -214,7 +214,7 @@ class _Runtime:
             tape = as_layer(tape) if not isinstance(tape, tuple) else Literal(tape)
         if isinstance(layer, Identity):
             return tape.duplicate()
-        return Evaluation(network(layer), tape, _place(source()))
+        return Evaluation(network(layer), tape, place_of(source()))
 
     def train(self, layer: AnyLayer, inputs: tuple[Any, ...], optimizer: Any) -> Any:
         return Trainer(network(layer), optimizer).step(gathered(layer, inputs))
@@ -267,7 +267,7 @@ class _Runtime:
         return None
 
     def fitted(self, delta: Any, value: Any) -> Any:
-        return fitted(delta, spec_of(value), value, _place(source()))
+        return fitted(delta, spec_of(value), value, place_of(source()))
 
     def copied(self, layer: AnyLayer, memo: dict[int, Any]) -> AnyLayer:
         for node in topological([layer]):

@@ -11,7 +11,7 @@ from symbolic.fingerprint import MOVING, fingerprint
 from symbolic.layer import AnyLayer, Layer, Lent, refuse
 from symbolic.literal import ToLiteral, as_layer
 from symbolic.ops.passing import Tuple
-from symbolic.runtime import _Installed
+from symbolic.runtime import Installed
 from symbolic.structure import Tree, flatten, unflatten
 
 
@@ -107,8 +107,8 @@ def is_layer(value: Any) -> bool:
 def opened(value: Any) -> Any:
     """A traced tuple is read as a tuple of traced values."""
     if isinstance(value, Layer):
-        entries = _Installed.runtime.count(value)
-        return value if entries is None else tuple([_Installed.runtime.entry(value, k) for k in range(entries)])
+        entries = Installed.runtime.count(value)
+        return value if entries is None else tuple([Installed.runtime.entry(value, k) for k in range(entries)])
     return value
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from symbolic.asking import PathLeft
 from symbolic.context import inside, user_frame
-from symbolic.errors import SymbolicError, SymbolicWarning, _place
+from symbolic.errors import SymbolicError, SymbolicWarning, place_of
 from symbolic.execution import Specialization
 from symbolic.inference import Inference
 from symbolic.spec import spec_of
@@ -199,7 +199,7 @@ class Paths:
             )
         last = _newest(tracing, self.traces[:-1])
         return (
-            f"{self.title()} took a new path at each of its last {_RESTLESS} calls, at {_place(last._origin)}: it "
+            f"{self.title()} took a new path at each of its last {_RESTLESS} calls, at {place_of(last._origin)}: it "
             f"asks for the {last.asked} of a value that is another each time, and is traced anew at each call "
             "(keep the value an array, or choose with np.where)"
         )

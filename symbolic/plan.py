@@ -9,7 +9,7 @@ import numpy as np
 
 from symbolic.context import inside
 from symbolic.differentiate import expand
-from symbolic.errors import TraceError, _place, fail
+from symbolic.errors import TraceError, fail, place_of
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, short
 from symbolic.leaves import Literal
@@ -68,7 +68,7 @@ class Program:
             else:
                 raise TraceError(
                     f"a traced value of another call is used: {short(node)}",
-                    where=_place(node._origin),
+                    where=place_of(node._origin),
                     remedy="return what the next call needs and pass it in; keep no traced value on self or outside",
                 )
         self.size = len(slots)

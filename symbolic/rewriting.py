@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-_NAMES = ("called", "writable", "attribute", "settled", "kind", "key", "within", "index", "item", "filled", "shown")
-_CALLED, _WRITABLE, _ATTRIBUTE, _SETTLED, _KIND, _KEY, _WITHIN, _INDEX, _ITEM, _FILLED, _SHOWN = [
+_NAMES = ("called", "writable", "attribute", "compared", "kind", "key", "within", "index", "item", "filled", "shown")
+_CALLED, _WRITABLE, _ATTRIBUTE, _COMPARED, _KIND, _KEY, _WITHIN, _INDEX, _ITEM, _FILLED, _SHOWN = [
     f"symbolic: {name}" for name in _NAMES
 ]
 _VALUE = ".value"  # a local name that no program can have
@@ -244,12 +244,12 @@ class _Rewriter(ast.NodeTransformer):
 
     # ------------------------------------------------------------------ where Python looks at a value itself
     def visit_Compare(self, node: ast.Compare) -> Any:
-        """`a is True` and `k in table`; a chain of them stays as it is, but for the settled sides."""
+        """`a is True` and `k in table`; a chain of them stays as it is, but for its compared sides."""
         self.generic_visit(node)
         operands = [node.left, *node.comparators]
         for k, one in enumerate(node.ops):
             if isinstance(one, (ast.Is, ast.IsNot)) and any(map(_is_truth, operands[k : k + 2])):
-                operands[k : k + 2] = [_hook(_SETTLED, side) for side in operands[k : k + 2]]
+                operands[k : k + 2] = [_hook(_COMPARED, side) for side in operands[k : k + 2]]
         node.left, *node.comparators = operands
         if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
             found = _hook(_WITHIN, *operands)
@@ -298,7 +298,7 @@ class _Rewriter(ast.NodeTransformer):
             case.body = self.visit(ast.Module(case.body, [])).body
         patterns = [one for case in node.cases for one in ast.walk(case.pattern)]
         if any(isinstance(one, ast.MatchSingleton) and one.value is not None for one in patterns):
-            node.subject = _hook(_SETTLED, node.subject)
+            node.subject = _hook(_COMPARED, node.subject)
         kinds = [one for one in patterns if isinstance(one, ast.MatchClass)] if any(self.locals) else []
         before: list[ast.stmt] = []
         for k, one in enumerate(kinds):

@@ -34,9 +34,9 @@ class Runtime(Protocol):
     def node(self, layer: AnyLayer, parents: tuple[Any, ...], name: str) -> Any: ...
 
 
-class _Installed:
+class Installed:
     runtime: Runtime
 
 
 def install(runtime: Runtime) -> None:
-    _Installed.runtime = runtime
+    Installed.runtime = runtime

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 from symbolic.context import source
-from symbolic.errors import DtypeError, _place
+from symbolic.errors import DtypeError, place_of
 from symbolic.hints import Hint, Symbolic, is_symbolic, read, signature_hints
 from symbolic.ops.binding import signature
 
@@ -33,13 +33,9 @@ class Signature:
         empty = inspect.Parameter.empty
         self.defaults = {name: one.default for name, one in parameters.items() if one.default is not empty}
         variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        self.required = tuple(
-            [
-                n
-                for n, p in parameters.items()
-                if n not in self.inputs and n not in self.defaults and p.kind not in variadic
-            ]
-        )
+        given = {*self.inputs, *self.defaults}
+        needed = [name for name, one in parameters.items() if one.kind not in variadic]
+        self.required = tuple([name for name in needed if name not in given])
         if not self.inputs:
             raise DtypeError(
                 f"{title} has no symbolic parameter",
@@ -73,7 +69,7 @@ def signature_of(
     except NameError as error:
         raise DtypeError(
             f"a hint of {title} cannot be read: {error}",
-            where=_place(source()),
+            where=place_of(source()),
             remedy="import the name where the function is defined (not only for the type checker)",
         ) from error
     parameters = list(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from symbolic.context import source, user_frame
-from symbolic.errors import ShapeError, _place
+from symbolic.errors import ShapeError, place_of
 from symbolic.leaves import Weight
 from symbolic.spec import Spec, spec_of
 
@@ -56,8 +56,8 @@ class Owner:
         old, new = spec_of(found.cell.value), spec_of(value)
         if isinstance(old, Spec) and isinstance(new, Spec) and old[:2] != new[:2]:
             raise ShapeError(
-                f"a weight of {new} is made where this layer already has one of {old} ({_place(found._origin)})",
-                where=_place(source()),
+                f"a weight of {new} is made where this layer already has one of {old} ({place_of(found._origin)})",
+                where=place_of(source()),
                 remedy="let the size come from a hyperparameter, or make a layer for each size",
             )
         return found

@@ -1,4 +1,4 @@
-"""The shape of a traced value: it reads as a tuple, and each size that is read becomes a guard of the trace."""
+"""How does the shape of a traced value read? As a tuple; each size that is read becomes a guard of the trace."""
 
 from __future__ import annotations
 

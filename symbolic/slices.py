@@ -34,7 +34,7 @@ RULES: dict[type[Operation], Rule] = {}
 class Slices:
     """What a rule is given: the operands for all slices, and what is known of one slice."""
 
-    def __init__(self, node: Operation, places: Sequence[Placed], count: int, walk: _Walk) -> None:
+    def __init__(self, node: Operation, places: Sequence[Placed], count: int, walk: Walk) -> None:
         self.node, self.count, self.walk = node, count, walk
         self.operands: list[Any] = [layer for layer, _ in places]
         self.moved = [moved for _, moved in places]
@@ -87,7 +87,7 @@ def repeated(layer: Any, spec: AnySpec, count: int) -> Any:
     return np.stack([layer] * count) if shape is None else np.broadcast_to(layer, (count, *shape))
 
 
-class _Walk:
+class Walk:
     """One way through the graph of a slice."""
 
     def __init__(self, sources: Sequence[tuple[AnyLayer, AnyLayer]], count: int, facts: Any) -> None:
@@ -136,7 +136,7 @@ def together(
     outputs: Sequence[AnyLayer], sources: Sequence[tuple[AnyLayer, AnyLayer]], count: int, facts: Any
 ) -> list[AnyLayer]:
     """Each output for all slices, along a first axis; `sources` gives for each slice what it is a slice of."""
-    places = _Walk(sources, count, facts).of(outputs)
+    places = Walk(sources, count, facts).of(outputs)
     pairs = zip(outputs, places, strict=True)
     return [layer if moved else repeated(layer, facts.spec(one), count) for one, (layer, moved) in pairs]
 

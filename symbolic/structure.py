@@ -129,10 +129,6 @@ def _steps(tree: Tree) -> list[str]:
     return [f"[{key!r}]" if _is_dict(kind) else f".{key}" for key in keys]
 
 
-def _is_sequence(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, (tuple, list))
-
-
 def _is_dict(kind: Any) -> bool:
     return isinstance(kind, Defaulting) or issubclass(kind, dict)
 

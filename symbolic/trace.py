@@ -24,7 +24,7 @@ from symbolic.calls import called
 from symbolic.captured import Watch, watches
 from symbolic.concrete import Numbers
 from symbolic.context import here, inside, trying
-from symbolic.errors import _place, buried
+from symbolic.errors import buried, place_of
 from symbolic.fingerprint import MOVING, Same
 from symbolic.inference import Inference, unseen
 from symbolic.layer import AnyLayer, Layer, cannot, refuse, short
@@ -365,7 +365,7 @@ def as_output(value: Any) -> AnyLayer:
     if isinstance(value, Outcome):
         return value.output
     if isinstance(value, (tuple, list)) and any(isinstance(one, Layer) for one in value):
-        return Tuple.make(tuple([as_output(one) for one in value]))  # type: ignore[no-any-return]
+        return Tuple.make(tuple([as_output(one) for one in value]))  # type: ignore[no-any-return]  # a layer
     if not isinstance(value, (Layer, tuple, list)) and any(isinstance(one, Layer) for one in flatten(value)[0]):
         refuse(
             f"the function returns a {type(value).__name__} that holds traced values",
@@ -387,7 +387,7 @@ def _difference(first: Tracing, second: Tracing) -> str:
         return ""
     for a, b in zip(topological([one]), topological([other]), strict=False):
         if type(a) is not type(b) or (isinstance(a, Literal) and bits(a.value) != bits(b.value)):
-            return _place(a._origin) or "its body"
+            return place_of(a._origin) or "its body"
     return "its body"
 
 

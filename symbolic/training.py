@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symbolic.context import here, inside
-from symbolic.errors import DtypeError, NonFiniteError, SymbolicError, Where, _place, warn
+from symbolic.errors import DtypeError, NonFiniteError, SymbolicError, Where, place_of, warn
 from symbolic.execution import Executable, Specialization, Timed, entirely_finite, finite, shaped
 from symbolic.layer import AnyLayer, refuse
 from symbolic.leaves import COMMITTING, Weight, commit, like
@@ -76,7 +76,7 @@ def _check_finite(weight: Weight[Any, Any], new: Any) -> None:
     if not entirely_finite(new):
         raise NonFiniteError(
             f"the update of {weight!r} is not finite: so is its delta, or the rate is too large",
-            where=_place(weight._origin),
+            where=place_of(weight._origin),
             remedy="look at the delta (tape.backward), clip it (Clip), or take a smaller rate",
         )
 

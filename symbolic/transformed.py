@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symbolic.context import here
-from symbolic.derivatives import _Call, _Derivative, returned, settled
+from symbolic.derivatives import Call, Derivative, as_constants, returned
 from symbolic.execution import Executable, Specialization
 from symbolic.layer import Layer, refuse
 from symbolic.outcome import outcome
@@ -18,7 +18,7 @@ from symbolic.structure import Tree
 from symbolic.trace import run_body
 
 
-class Transformed(_Derivative):
+class Transformed(Derivative):
     """A transformed function: `inline(self, args, kwargs)` writes its result, with `applied` for the function."""
 
     def __init__(self, f: Callable[..., Any], inline: Callable[..., Any], verb: str, first: bool = False) -> None:
@@ -44,13 +44,13 @@ class Transformed(_Derivative):
         return self.f(*args, **kwargs) if here.trace is None else run_body(None, self.f, args, kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        call = _Call(self, args, kwargs)
+        call = Call(self, args, kwargs)
         if here.trace is not None or any(isinstance(leaf, Layer) for leaf in call.leaves):
             result = outcome(self.body(args, kwargs))
-            return result.within(settled(call.leaves, result.layers))
+            return result.within(as_constants(call.leaves, result.layers))
         return self.on_path(call, lambda on: self._transformed(call, on))
 
-    def _transformed(self, call: _Call, on: Specialization) -> Any:
+    def _transformed(self, call: Call, on: Specialization) -> Any:
         executable: Executable = on.cached("transformed", lambda: self._compiled(on))
         primal = returned(on).first() if self.first else 0
         results = executable.derivatives([*call.values, *on.values()], primal, len(on.outputs))

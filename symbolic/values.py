@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from symbolic.context import source
-from symbolic.errors import DtypeError, ShapeError, _place
+from symbolic.errors import DtypeError, ShapeError, place_of
 from symbolic.layer import AnyLayer, Layer
 from symbolic.leaves import Literal, Weight
 from symbolic.literal import delta_spec
@@ -40,7 +40,7 @@ def layout(value: Any) -> Any:
 def structured(value: Any, leaves: Iterator[AnyLayer]) -> AnyLayer:
     """The same nesting with a leaf in the place of each entry."""
     if type(value) is tuple:
-        return Tuple.make(tuple([structured(one, leaves) for one in value]))  # type: ignore[no-any-return]
+        return Tuple.make(tuple([structured(one, leaves) for one in value]))  # type: ignore[no-any-return]  # a layer
     return Literal(value) if is_static(value) else next(leaves)
 
 
@@ -69,7 +69,7 @@ def _plain(value: np.ndarray[Any, Any]) -> Any:
 
 
 def _refuse(what: str, remedy: str) -> NoReturn:
-    raise DtypeError(f"an input is {what}", where=_place(source()), remedy=remedy)
+    raise DtypeError(f"an input is {what}", where=place_of(source()), remedy=remedy)
 
 
 def gathered(layer: AnyLayer, inputs: tuple[Any, ...]) -> Any:
@@ -78,7 +78,7 @@ def gathered(layer: AnyLayer, inputs: tuple[Any, ...]) -> Any:
     if accept is not None:
         return accept(layer, inputs)
     if not inputs:
-        raise DtypeError(f"{layer.title} takes an input", where=_place(source()), remedy="give it a value")
+        raise DtypeError(f"{layer.title} takes an input", where=place_of(source()), remedy="give it a value")
     if len(inputs) == 1:
         return native(inputs[0])
     return native(tuple(inputs))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
-import warnings
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,9 +16,7 @@ import numpy as np
 from answers import attempt
 from differences import Loss
 from everything import overridable
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
-from strategies import Call, Draw
+from strategies import Call, Draw, with_examples
 from subjects import APART, ASKING, Subject, of_function
 
 from symbolic import SymbolicError, grad
@@ -53,6 +51,7 @@ def name_of(function: Any) -> str:
     return name
 
 
+@cache
 def rows() -> list[Row]:
     """One for each name, sorted."""
     found: dict[str, Row] = {}
@@ -86,27 +85,14 @@ def _moves(function: Any) -> bool:
 def _moved(subject: Subject) -> bool:
     moved: list[bool] = []
 
-    @settings(
-        max_examples=6,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-        derandomize=True,
-        deadline=None,
-    )
-    @given(st.data())
-    def run(data: st.DataObject) -> None:
-        draw = Draw(data)
-        draw.least = 1
+    def move(draw: Draw) -> None:
         call = subject.arguments(draw)
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            if not moved and 0 not in map(np.size, call.arrays) and not _raises(subject, call):
-                loss = Loss(subject, call, draw)
-                deltas = grad(lambda *x: np.real(loss(*x)), loss.positions)(*loss.floats) if loss.wanted else ()
-                moved.extend([True] if any(np.any(delta) for delta in deltas) else [])
+        if not moved and 0 not in map(np.size, call.arrays) and not _raises(subject, call):
+            loss = Loss(subject, call, draw)
+            deltas = grad(lambda *x: np.real(loss(*x)), loss.positions)(*loss.floats) if loss.wanted else ()
+            moved.extend([True] if any(np.any(delta) for delta in deltas) else [])
 
-    run()
+    with_examples(6, move)
     return bool(moved)
 
 

@@ -438,6 +438,7 @@ BY_FUNCTION: dict[Any, Maker] = {
     np.apply_along_axis: lambda draw, domain: Call((draw.array(draw.shape(1, 3)),), _applied),
     np.apply_over_axes: lambda draw, domain: Call((draw.array(draw.shape(2, 3)),), lambda x: (np.sum, x, (0, -1))),
     np.unique: ranked(1),
+    np.roots: ranked(1, 1),
     np.linalg.inv: _invertible,
     np.linalg.det: shaped(_squares),
     np.linalg.solve: _equations,

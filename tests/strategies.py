@@ -6,10 +6,12 @@ Hypothesis draws what shrinks well (shapes, dtypes, one seed); the entries follo
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 Shape = tuple[int, ...]
@@ -135,3 +137,25 @@ DOMAINS: dict[str, Callable[[Draw, Shape], Any]] = {
     "specials": _specials,
 }
 """Values within a domain that an operation declares, and two kinds of values that functions of NaN are for."""
+
+
+def with_examples(count: int, body: Callable[[Draw], None]) -> None:
+    """Run a body on so many examples without 0-d arrays, the same ones at each run; NumPy may warn of the values."""
+
+    @settings(
+        max_examples=count,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+        derandomize=True,
+        deadline=None,
+    )
+    @given(st.data())
+    def run(data: st.DataObject) -> None:
+        draw = Draw(data)
+        draw.least = 1
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            body(draw)
+
+    run()

@@ -256,6 +256,6 @@ def network(function: Callable[..., Any], count: int) -> Any:
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     hint = Annotated[np.ndarray | float, Symbolic]
     hinted = [inspect.Parameter(name, kind, annotation=hint) for name in names]
-    body.__signature__ = inspect.Signature(hinted, return_annotation=hint)  # type: ignore[attr-defined]
+    body.__signature__ = inspect.Signature(hinted, return_annotation=hint)  # type: ignore[attr-defined]  # a function takes attributes
     body.__annotations__ = {**dict.fromkeys(names, hint), "return": hint}
     return symbolic(body)

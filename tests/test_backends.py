@@ -3,13 +3,13 @@
 # what a weight's delta is, is of no interest here
 # mypy: disable-error-code="var-annotated"
 
-import threading
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threads import in_threads
 
 import symbolic as s
 from symbolic import SGD, Weight, symbolic
@@ -103,11 +103,7 @@ def test_threads_do_not_share_buffers() -> None:
             if not np.allclose(net(xs[k]), expected[k]):
                 wrong.append(k)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, 4)
     assert wrong == []
 
 

@@ -1,12 +1,12 @@
 """Does `vmap` give what the slices give one by one, whatever is mapped and however it is nested? JAX agrees."""
 
 import dataclasses
-import threading
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pytest
+from threads import in_threads
 
 import symbolic as s
 from symbolic import (
@@ -27,7 +27,7 @@ from symbolic import (
     vjp,
     vmap,
 )
-from symbolic.batching import _Mapped
+from symbolic.batching import Mapped
 from symbolic.plan import Program
 from symbolic.transformed import Transformed
 
@@ -412,7 +412,7 @@ def test_a_slice_that_leaks_is_refused() -> None:
 
 def test_nothing_goes_slice_by_slice_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[Any] = []
-    monkeypatch.setattr(_Mapped, "_by_slice", lambda self: called.append(self))
+    monkeypatch.setattr(Mapped, "_by_slice", lambda self: called.append(self))
     vmap(step(np), (0, None))(X, W)
     assert called == []
 
@@ -423,10 +423,6 @@ def test_threads() -> None:
     def work(k: int) -> None:
         found[k] = mapped(X + k)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    in_threads(work, 6)
     for k, delta in enumerate(found):
         assert np.allclose(delta, np.stack([grad(lambda x: np.sum(np.sin(x) * x[0]))(x) for x in X + k]))

@@ -596,7 +596,7 @@ def test_a_module_that_the_body_imports(monkeypatch: pytest.MonkeyPatch) -> None
     exec("def f(x):\n    import settings_of_a_test as s\n    return x * s.by", space)
     net = of_array(space["f"])
     assert np.array_equal(net(X), X * 2.0)
-    module.by = 3.0  # type: ignore[attr-defined]
+    module.by = 3.0  # type: ignore[attr-defined]  # a module takes attributes
     assert np.array_equal(net(X), X * 3.0)
 
 

@@ -1,11 +1,11 @@
 """Are gradients that a function says itself used and checked, and is what `remat` forgets computed again?"""
 
-import threading
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pytest
+from threads import in_threads
 
 import symbolic as s
 from symbolic import (
@@ -24,7 +24,7 @@ from symbolic import (
     value_and_grad,
     vjp,
 )
-from symbolic.derivatives import _Call, _Derivative
+from symbolic.derivatives import Call, Derivative
 from symbolic.plan import Program
 
 X = np.array([0.5, -1.0, 2.0])
@@ -204,8 +204,8 @@ def chain(wrap: Callable[..., Any], count: int = 8) -> Callable[..., Any]:
 
 
 def program(f: Callable[..., Any], x: Any) -> Program:
-    derivative = _Derivative(f, 0, value=True)
-    call = _Call(derivative, (x,), {})
+    derivative = Derivative(f, 0, value=True)
+    call = Call(derivative, (x,), {})
     return derivative.on_path(call, lambda on: derivative._program(on, call)).program
 
 
@@ -288,10 +288,6 @@ def test_threads() -> None:
     def work(k: int) -> None:
         found[k] = derivative(X + k) + grad(lambda x: np.sum(tripled(x)))(X)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    in_threads(work, 6)
     for k, delta in enumerate(found):
         assert np.array_equal(delta, grad(chain(same))(X + k) + 6.0 * X)

@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threads import in_threads
 
 import symbolic as s
 from symbolic import (
@@ -27,8 +27,8 @@ from symbolic import (
     value_and_grad,
     vjp,
 )
-from symbolic.derivatives import _Call
-from symbolic.forward import _forward
+from symbolic.derivatives import Call
+from symbolic.forward import value_and_tangent
 from symbolic.plan import Program
 from symbolic.transformed import Transformed
 
@@ -39,8 +39,8 @@ A = np.arange(9.0).reshape(3, 3) / 5.0 - 0.5
 
 def program(f: Callable[..., Any], *args: Any) -> Program:
     """The program by which `jvp` runs."""
-    forward = Transformed(f, _forward, "jvp", first=True)
-    call = _Call(forward, (args, tuple(np.ones_like(one) for one in args)), {})
+    forward = Transformed(f, value_and_tangent, "jvp", first=True)
+    call = Call(forward, (args, tuple(np.ones_like(one) for one in args)), {})
     return forward.on_path(call, forward._compiled).program
 
 
@@ -305,11 +305,7 @@ def test_threads() -> None:
         for _ in range(5):
             found[k] = second(X)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    in_threads(work, 8)
     assert all(np.array_equal(one, want) for one in found)
 
 

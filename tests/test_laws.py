@@ -24,13 +24,13 @@ from subjects import OWNERS, SUBJECTS, Subject, entries, leaves, network
 from twins import JAX_DIFFERS, NO_RULE, NO_TWIN, in_jax, twin
 
 from symbolic import Identity, grad, jvp, value_and_grad, vjp, vmap
-from symbolic.batching import _Mapped
+from symbolic.batching import Mapped
 from symbolic.context import inside
 from symbolic.execution import flat
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer
 from symbolic.ops.binding import FORMULAS
-from symbolic.slices import _Walk
+from symbolic.slices import Walk
 from symbolic.spec import Spec, spec_of
 from symbolic.trace import trace
 
@@ -361,8 +361,8 @@ def law_batch(subject: Subject, data: st.DataObject) -> bool:
     whole = [one if axis is None else np.stack(column, axis) for one, column, axis in _columns(slices, axes)]
     mapped = vmap(function, tuple(axes))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_Mapped, "_by_slice", _never)
-        patch.setattr(_Walk, "fits", _always(_Walk.fits))
+        patch.setattr(Mapped, "_by_slice", _never)
+        patch.setattr(Walk, "fits", _always(Walk.fits))
         got = leaves(mapped(*whole))
         for k, one in enumerate(got):
             column = np.stack([np.asarray(leaves(result)[k]) for result in want])

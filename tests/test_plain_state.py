@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import collections
 import gc
-import threading
 import types
 import weakref
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from test_plain_python import same, slopes
+from threads import in_threads
 
 import symbolic as s
 from symbolic import SymbolicWarning, TraceError, symbolic
@@ -326,11 +326,7 @@ def test_threads_get_what_one_gets() -> None:
             except Exception as error:
                 wrong.append(error)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    in_threads(work, 8)
     assert wrong == []
     assert derivative.traces() == net.traces() == len(inputs), "each path is traced by one of the threads"
 

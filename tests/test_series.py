@@ -1,5 +1,6 @@
 """Do differences, interpolation, polynomials and covariances give NumPy's values, and derivatives that hold?"""
 
+import warnings
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -160,3 +161,16 @@ def test_complex_roots_have_both_parts_of_their_gradient() -> None:
 def test_what_no_rule_handles_is_refused(f: Loss, words: str) -> None:
     with pytest.raises(SymbolicError, match=words):
         grad(lambda x: np.sum(f(x)))(weight(4))
+
+
+@pytest.mark.parametrize("function", [np.var, np.std, np.nanvar, np.nanstd], ids=lambda one: str(one.__name__))
+@pytest.mark.parametrize("ddof", [0, 1, 2, 3])
+@pytest.mark.parametrize("where", [True, np.array([True, False, True]), np.array([False, False, False])])
+def test_spreads_of_too_few_entries(function: Any, ddof: int, where: Any) -> None:
+    """NumPy divides by 0 where no more entries than `ddof` are left, never by less than 0."""
+    x = np.array([1.0, 2.0, 4.0])
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        want = function(x, ddof=ddof, where=where)
+        got = value_and_grad(lambda x: function(x, ddof=ddof, where=where))(x)[0]
+    np.testing.assert_allclose(got, want, rtol=1e-14)

@@ -467,7 +467,7 @@ def test_assignment_to_a_weight_or_outside_a_trace_is_refused() -> None:
 
 def unseen(expression: str) -> Callable[[Any], Any]:
     """A function without source, whose code cannot be rewritten."""
-    return eval(f"lambda x: {expression}", {"np": np, "math": math, "pickle": pickle, "G": np.zeros(3)})  # type: ignore[no-any-return]
+    return eval(f"lambda x: {expression}", {"np": np, "math": math, "pickle": pickle, "G": np.zeros(3)})  # type: ignore[no-any-return]  # what eval gives
 
 
 UNSEEN = [

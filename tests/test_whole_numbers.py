@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from answers import attempt
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
-from strategies import Draw
+from strategies import Draw, with_examples
 from subjects import SUBJECTS, Subject, entries, leaves, network
 
 KINDS = ["int64", "uint8", "bool"]
@@ -21,38 +18,28 @@ ANOTHER_DTYPE = {
     **dict.fromkeys(("modf", "frexp"), "small integers count as double precision"),
 }
 """Functions whose result has NumPy's values in another dtype, by the last part of the name, with the reason."""
-OF_FLOATS = {"np.interp": "places that are sorted as floats are not sorted as small integers"}
+OF_FLOATS = {
+    "np.interp": "places that are sorted as floats are not sorted as small integers",
+    "np.polymul": "coefficients that begin with 0 are refused",
+}
 """Functions for which the drawn values mean nothing as integers."""
 
 
 @pytest.mark.parametrize("subject", [one for one in SUBJECTS if one.name not in OF_FLOATS], ids=str)
 def test_values_of_whole_numbers(subject: Subject) -> None:
-    @settings(
-        max_examples=2,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-        derandomize=True,
-        deadline=None,
-    )
-    @given(st.data())
-    def run(data: st.DataObject) -> None:
-        draw = Draw(data)
-        draw.least = 1
+    def agree(draw: Draw) -> None:
         call = subject.arguments(draw)
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for kind in KINDS:
-                _agrees(subject, call, kind)
+        for kind in KINDS:
+            _agrees(subject, call, kind)
 
-    run()
+    with_examples(2, agree)
 
 
 def _agrees(subject: Subject, call: Any, kind: str) -> None:
     arrays = [_as(np.asarray(one), kind) for one in call.arrays]
     function = subject.of(call)
     want = attempt(function, arrays)
-    if isinstance(want, Exception):
+    if isinstance(want, Exception) or leaves(want) == ():  # unstacked along an axis of size 0
         return
     got = attempt(network(function, len(arrays)).predict, arrays)
     assert not isinstance(got, Exception), f"{subject} of {kind}: NumPy gives {want!r}, layers raise {got!r}"

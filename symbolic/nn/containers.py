@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symbolic.context import here, inside, scope, source
-from symbolic.errors import DtypeError, ShapeError, TapeError, _place
+from symbolic.errors import DtypeError, ShapeError, TapeError, place_of
 from symbolic.layer import AnyLayer, Layer, refuse, short
 from symbolic.leaves import set_once
 from symbolic.nn.layers import Module
@@ -47,7 +47,7 @@ class Container(Module):
         if self.used:
             raise TapeError(
                 f"{self.title}.add after the container was used",
-                where=_place(self._origin),
+                where=place_of(self._origin),
                 remedy="add every layer first",
             )
         if not isinstance(layer, Layer):
@@ -101,7 +101,7 @@ class ConcatTable(Container):
     __slots__ = ()
 
     def build(self, input: AnyLayer) -> AnyLayer:
-        return Tuple.make(tuple([run_child(k, layer, input) for k, layer in enumerate(self.layers)]))  # type: ignore[no-any-return]
+        return Tuple.make(tuple([run_child(k, layer, input) for k, layer in enumerate(self.layers)]))  # type: ignore[no-any-return]  # a layer
 
 
 class ParallelTable(Container):
@@ -114,10 +114,10 @@ class ParallelTable(Container):
         if len(given) != len(self.layers):
             raise ShapeError(
                 f"ParallelTable has {len(self.layers)} branches for {len(given)} inputs",
-                where=_place(source()),
+                where=place_of(source()),
                 remedy="give as many inputs as there are branches",
             )
-        return Tuple.make(  # type: ignore[no-any-return]
+        return Tuple.make(  # type: ignore[no-any-return]  # a layer
             tuple([run_child(k, layer, one) for k, (layer, one) in enumerate(zip(self.layers, given, strict=True))])
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from symbolic.context import source
-from symbolic.errors import DtypeError, ShapeError, SymbolicError, Where, _place
+from symbolic.errors import DtypeError, ShapeError, SymbolicError, Where, place_of
 from symbolic.layer import AnyLayer, refuse
 from symbolic.leaves import set_once
 from symbolic.nn.containers import run_child, tuple_entries
@@ -49,7 +49,7 @@ class Node:
         return f"{self.name}:{self.layer.title}" if self.name else self.layer.title
 
     def __repr__(self) -> str:
-        return f"<node {self.label} ({_place(self.origin)})>"
+        return f"<node {self.label} ({place_of(self.origin)})>"
 
 
 class Graph(Module):
@@ -81,7 +81,7 @@ class Graph(Module):
         if len(given) != len(self.nodes):
             raise ShapeError(
                 f"Graph has {len(self.nodes)} inputs, not {len(given)}",
-                where=_place(source()),
+                where=place_of(source()),
                 remedy="give one value for each input node",
             )
         values: dict[int, AnyLayer] = {}
@@ -110,10 +110,10 @@ def _nodes(given: Any, what: str) -> tuple[Node, ...]:
     for node in nodes:
         if not isinstance(node, Node):
             raise GraphError(
-                f"Graph {what} hold {node!r}", where=_place(source()), remedy="give nodes: layer.inputs(…)"
+                f"Graph {what} hold {node!r}", where=place_of(source()), remedy="give nodes: layer.inputs(…)"
             )
     if not nodes:
-        raise GraphError(f"Graph without {what}", where=_place(source()), remedy="give at least one node")
+        raise GraphError(f"Graph without {what}", where=place_of(source()), remedy="give at least one node")
     return nodes
 
 
@@ -134,7 +134,7 @@ def _ordered(outputs: Sequence[Node], inputs: Sequence[Node]) -> list[Node]:
                 if state.get(id(parent), 0) == 1:
                     raise GraphError(
                         f"the nodes {parent.label} and {node.label} feed each other in a cycle",
-                        where=_place(node.origin),
+                        where=place_of(node.origin),
                         remedy="take one of the edges out",
                     )
                 stack.append((parent, False))
@@ -144,26 +144,26 @@ def _ordered(outputs: Sequence[Node], inputs: Sequence[Node]) -> list[Node]:
 def _check(inputs: Sequence[Node], order: Sequence[Node]) -> None:
     listed, reached = {id(node) for node in inputs}, {id(node) for node in order}
     if len(listed) < len(inputs):
-        raise GraphError("an input node is listed twice", where=_place(source()), remedy="list each input once")
+        raise GraphError("an input node is listed twice", where=place_of(source()), remedy="list each input once")
     names: dict[str, Node] = {}
     for node in order:
         if not node.parents and id(node) not in listed:
             raise GraphError(
                 f"the input {node.label} is missing from Graph's inputs",
-                where=_place(node.origin),
+                where=place_of(node.origin),
                 remedy="list it among the inputs, or feed it by another node",
             )
         twin = names.setdefault(node.name, node) if node.name else node
         if twin is not node:
             raise GraphError(
                 f"two nodes have the name {node.name!r}",
-                where=_place(node.origin),
+                where=place_of(node.origin),
                 remedy="give each node its own name",
             )
     for node in inputs:
         if id(node) not in reached:
             raise GraphError(
                 f"the input {node.label} is unused: it reaches no output",
-                where=_place(node.origin),
+                where=place_of(node.origin),
                 remedy="take it out of the inputs, or connect it",
             )

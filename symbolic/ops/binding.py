@@ -12,6 +12,7 @@ import numpy as np
 from symbolic.context import here
 from symbolic.errors import ShapeError
 from symbolic.layer import FUNCTIONS, METHODS, UFUNC_METHODS, Layer, plainly, qualified, refuse, unsupported
+from symbolic.leaves import settled
 from symbolic.literal import as_layer
 
 Kernel = Callable[..., Any]
@@ -211,15 +212,10 @@ def _settled(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, 
     """Arguments that a body has made of constants alone as plain arrays, beside traced ones."""
     trace = here.trace
     layers = [one for one in (*args, *kwargs.values()) if isinstance(one, Layer)]
-    known = {} if trace is None or len(layers) < 2 else {one: trace.known(one) for one in layers}
-    if all(value is None for value in known.values()) or all(value is not None for value in known.values()):
+    known = set() if trace is None or len(layers) < 2 else {trace.known(one) is not None for one in layers}
+    if len(known) < 2:  # all of one sort
         return args, kwargs
-
-    def plain(value: Any) -> Any:
-        found = known.get(value) if isinstance(value, Layer) else None
-        return value if found is None else found
-
-    return tuple(map(plain, args)), {name: plain(one) for name, one in kwargs.items()}
+    return tuple(map(settled, args)), {name: settled(one) for name, one in kwargs.items()}
 
 
 FORMULAS: dict[Callable[..., Any], Mapping[str, Any]] = {}

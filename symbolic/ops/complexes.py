@@ -16,7 +16,7 @@ from symbolic.ops.operation import Operation, array
 from symbolic.spec import AnySpec, Spec, dtype_by_trial
 
 
-class _Part(Operation):
+class ComplexPart(Operation):
     """A real number out of a complex one."""
 
     __slots__ = ()
@@ -33,7 +33,7 @@ class _Part(Operation):
         return self.functions[0](values[0])
 
 
-class Real(_Part, numpy=np.real):
+class Real(ComplexPart, numpy=np.real):
     """The real part."""
 
     __slots__ = ()
@@ -42,7 +42,7 @@ class Real(_Part, numpy=np.real):
         return (delta,)
 
 
-class Imag(_Part, numpy=np.imag):
+class Imag(ComplexPart, numpy=np.imag):
     """The imaginary part; zero of a real number."""
 
     __slots__ = ()

@@ -81,7 +81,7 @@ def linalg_trace(x: Any, offset: int = 0, dtype: Any = None) -> Any:
     return np.trace(as_layer(x), offset, -2, -1, dtype)
 
 
-class _Triangle(Movement):
+class Triangle(Movement):
     """What a triangle leaves of the last two axes; a vector is every row of a square."""
 
     __slots__ = ()
@@ -98,13 +98,13 @@ class _Triangle(Movement):
         return (self.functions[0](delta, self.k),)
 
 
-class Triu(_Triangle, numpy=np.triu):
+class Triu(Triangle, numpy=np.triu):
     """Zero below the `k`-th diagonal."""
 
     __slots__ = ()
 
 
-class Tril(_Triangle, numpy=np.tril):
+class Tril(Triangle, numpy=np.tril):
     """Zero above the `k`-th diagonal."""
 
     __slots__ = ()

@@ -77,7 +77,7 @@ def reduce_multiply(a: Any, axis: Any = 0, **options: Any) -> Any:
 # --------------------------------------------------------------------------- running sums and products
 
 
-class _Running(Operation):
+class Running(Operation):
     """The results so far along an axis; without one, of the entries in order."""
 
     __slots__ = ()
@@ -106,7 +106,7 @@ class _Running(Operation):
         raise NotImplementedError  # abstract
 
 
-class Cumsum(_Running, numpy=np.cumsum):
+class Cumsum(Running, numpy=np.cumsum):
     """The sums so far."""
 
     __slots__ = ()
@@ -115,7 +115,7 @@ class Cumsum(_Running, numpy=np.cumsum):
         return np.flip(np.cumsum(np.flip(delta, axis), axis=axis), axis)
 
 
-class Cumprod(_Running, numpy=np.cumprod):
+class Cumprod(Running, numpy=np.cumprod):
     """The products so far."""
 
     __slots__ = ()

@@ -149,7 +149,7 @@ class SumLike(Like):
     def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
         if isinstance(out, Spec) and out.known:
             shape, dtype, python = out.shape, out.dtype, out.python
-            return (lambda value, like: fit(value, shape, dtype, python)), False  # type: ignore[arg-type]
+            return (lambda value, like: fit(value, shape, dtype, python)), False  # type: ignore[arg-type]  # it is known
         return self.evaluate, False
 
     def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
@@ -167,7 +167,7 @@ class Fit(Operation):
     defaults: ClassVar[Any] = {"spec": None}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
-        return self.spec  # type: ignore[no-any-return]
+        return self.spec  # type: ignore[no-any-return]  # a parameter
 
     def evaluate(self, *values: Any) -> Any:
         return fit(values[0], *self.spec)

@@ -11,7 +11,7 @@ from symbolic.errors import ShapeError
 from symbolic.literal import as_layer
 from symbolic.ops.axes import plain
 from symbolic.ops.binding import Kernel
-from symbolic.ops.operation import Operation, array
+from symbolic.ops.operation import Operation, array, held
 from symbolic.spec import AnySpec, show
 
 
@@ -50,10 +50,7 @@ class SetEntries(Operation):
     def written(self, *values: Any) -> Any:
         """The first value with the others written into it: a copy, or the array that is given last."""
         base, *entries, out = values
-        if out is None:
-            out = np.array(base)
-        elif out is not base:
-            np.copyto(out, base)
+        out = held(base, out)
         for place, value in zip(self.places, entries, strict=True):
             out[place] = value
         return out

@@ -156,7 +156,7 @@ class Movement(Operation):
         """A movement that keeps every entry is undone by its gradient."""
         if product(array(base_spec).shape or (None,)) != product(array(spec).shape or (None,)):
             return None
-        return self.gradient(value, self, base)[0]  # type: ignore[no-any-return]
+        return self.gradient(value, self, base)[0]  # type: ignore[no-any-return]  # as its rule gives it
 
     def moved(self, shape: tuple[int | None, ...]) -> tuple[int | None, ...] | None:
         """The shape of the result; asked of NumPy on an array without memory where sizes are known."""

@@ -53,7 +53,7 @@ def _reduce(ufunc: Any) -> Callable[..., Any]:
         wanted = range(layer.ndim) if axis is None else np.atleast_1d(ints(axis, "axis")).tolist()
         axes = sorted([normalize_axis(one, layer.ndim) for one in wanted], reverse=True) if layer.ndim else []
         for one in axes:
-            layer = np.expand_dims(_folded(ufunc, layer, one), one)
+            layer = np.expand_dims(_folded(ufunc, layer, one, initial), one)
         layer = layer if axes or ufunc.identity is None else ufunc(ufunc.identity, layer)
         layer = np.astype(layer, _dtype(ufunc, layer.dtype))
         layer = layer if keepdims else np.squeeze(layer, axis=tuple(axes))
@@ -70,11 +70,12 @@ def _nothing(ufunc: Any, initial: Any, dtype: Any) -> Any:
     return value.astype(dtype) if dtype.kind in "iub" else value
 
 
-def _folded(ufunc: Any, a: Any, axis: int) -> Any:
+def _folded(ufunc: Any, a: Any, axis: int, initial: Any) -> Any:
     if a.shape[axis] == 0:
-        if ufunc.identity is None:
-            raise ValueError(f"np.{ufunc.__name__}.reduce of no entries; give one at least")
-        return np.full_like(np.sum(a, axis), ufunc.identity, dtype=_dtype(ufunc, a.dtype))
+        nothing = initial if ufunc.identity is None else ufunc.identity
+        if nothing is None:
+            raise ValueError(f"np.{ufunc.__name__}.reduce of no entries; give one at least, or initial=")
+        return np.full_like(np.sum(a, axis), nothing, dtype=_dtype(ufunc, a.dtype))
     entries = list(_entries(a, axis))
     total = entries.pop(0)
     if not entries and ufunc.identity is not None:

@@ -24,7 +24,7 @@ OTHER_WAY: dict[Any, Any] = {None: "forward", "backward": "forward", "ortho": "o
 """With which norm is the transform back the adjoint?"""
 
 
-class _Transform(Operation):
+class Transform(Operation):
     """Along `axis`, of `n` points: the signal is cut or filled with zeros."""
 
     __slots__ = ()
@@ -92,7 +92,7 @@ def resized(value: Any, axis: int, size: int) -> Any:
     return np.pad(value, widths)
 
 
-class Fft(_Transform, numpy=np.fft.fft):
+class Fft(Transform, numpy=np.fft.fft):
     """From time to frequencies; complex.
 
     >>> import numpy as np
@@ -107,7 +107,7 @@ class Fft(_Transform, numpy=np.fft.fft):
         return self.adjoint(np.fft.ifft, delta)
 
 
-class Ifft(_Transform, numpy=np.fft.ifft):
+class Ifft(Transform, numpy=np.fft.ifft):
     """From frequencies to time; complex."""
 
     __slots__ = ()
@@ -116,7 +116,7 @@ class Ifft(_Transform, numpy=np.fft.ifft):
         return self.adjoint(np.fft.fft, delta)
 
 
-class Rfft(_Transform, numpy=np.fft.rfft):
+class Rfft(Transform, numpy=np.fft.rfft):
     """From time to the frequencies from 0 upwards: those below are their conjugates, for the signal is real."""
 
     __slots__ = ()
@@ -128,7 +128,7 @@ class Rfft(_Transform, numpy=np.fft.rfft):
         return self.adjoint(np.fft.irfft, delta / _twice(delta, points, self.axis), points)
 
 
-class Irfft(_Transform, numpy=np.fft.irfft):
+class Irfft(Transform, numpy=np.fft.irfft):
     """From the frequencies from 0 upwards to a real signal, of an even number of points where `n` says nothing."""
 
     __slots__ = ()
@@ -247,7 +247,7 @@ def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any
 # --------------------------------------------------------------------------- order of the frequencies
 
 
-class _Shift(Movement):
+class Shift(Movement):
     """The halves of the axes change places."""
 
     __slots__ = ()
@@ -265,7 +265,7 @@ class _Shift(Movement):
         return tuple(range(rank)) if axes is None else (axes,) if isinstance(axes, int) else axes
 
 
-class Fftshift(_Shift, numpy=np.fft.fftshift):
+class Fftshift(Shift, numpy=np.fft.fftshift):
     """Frequency 0 comes to the middle."""
 
     __slots__ = ()
@@ -274,7 +274,7 @@ class Fftshift(_Shift, numpy=np.fft.fftshift):
         return (np.fft.ifftshift(delta, self.axes),)
 
 
-class Ifftshift(_Shift, numpy=np.fft.ifftshift):
+class Ifftshift(Shift, numpy=np.fft.ifftshift):
     """Frequency 0 comes from the middle to the front."""
 
     __slots__ = ()

@@ -18,7 +18,7 @@ from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.axes import NO_MEMORY, plain
 from symbolic.ops.binding import Kernel
-from symbolic.ops.operation import Operation, array
+from symbolic.ops.operation import Operation, array, held
 from symbolic.spec import AnySpec, Dim, Shape, Spec, result_dtype, show
 
 
@@ -331,11 +331,7 @@ class SetItem(Operation):
 
     def written(self, *values: Any) -> Any:
         """The first value with the second written into it: a copy, or the array that is given last."""
-        base, out = values[0], values[-1]
-        if out is None:
-            out = np.array(base)
-        elif out is not base:
-            np.copyto(out, base)
+        out = held(values[0], values[-1])
         out[filled(self.index, values)] = values[1]
         return out
 

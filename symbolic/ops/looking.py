@@ -25,10 +25,10 @@ def has_number(value: Any) -> bool:
     return isinstance(value, Layer) and here.trace is not None and here.trace.has_number(value)
 
 
-def settled(value: Any) -> Any:
+def compared(value: Any) -> Any:
     """`value is True`: a comparison of Python numbers is a Boolean, one of NumPy's stays what it is."""
     if type(value) in (list, tuple):
-        return type(value)([settled(one) for one in value])
+        return type(value)([compared(one) for one in value])
     return bool(value) if has_number(value) and is_instance(value, bool) else value
 
 
@@ -220,7 +220,7 @@ def attribute_of(value: Any, name: str) -> Any:
 
 
 LOOKING: dict[str, Callable[..., Any]] = {
-    "settled": settled,
+    "compared": compared,
     "kind": kind,
     "key": key,
     "within": within,

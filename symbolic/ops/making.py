@@ -215,13 +215,20 @@ for _conversion in (np.asarray, np.asanyarray, np.asarray_chkfinite):
     _as_array(_conversion)
 
 
-@making(np.ascontiguousarray, np.asfortranarray)
-def contiguous(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
+def _contiguous(function: Callable[..., Any]) -> None:
     """How an array lies in memory is not seen by a layer."""
-    if not is_traced(a):
-        return np.ascontiguousarray(a, dtype, **kwargs)
-    value = array(a, dtype, copy=None)
-    return np.reshape(value, (1,)) if value.ndim == 0 else value
+
+    def convert(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        if not is_traced(a):
+            return function(a, dtype, **kwargs)
+        value = array(a, dtype, copy=None)
+        return np.reshape(value, (1,)) if value.ndim == 0 else value
+
+    MAKING[function] = convert
+
+
+for _order in (np.ascontiguousarray, np.asfortranarray):
+    _contiguous(_order)
 
 
 @making(np.require)
@@ -329,7 +336,7 @@ for _kind in {np.dtype(code).type for code in "?bhilqBHILQefdgFDG"}:
 # --------------------------------------------------------------------------- writing
 
 
-class _Alone:
+class Alone:
     """How many references an array has that only one local name holds, as `writable` counts them."""
 
     count: int | None = None
@@ -343,10 +350,10 @@ def writable(target: Any, value: Any) -> Any:
     """
     if type(target) is not np.ndarray or not is_traced(value) or here.trace is None:
         return target
-    if _Alone.count is None and _Alone.learn is not None:
-        _Alone.learn()
+    if Alone.count is None and Alone.learn is not None:
+        Alone.learn()
     references = sys.getrefcount(target)
-    if _Alone.count is None or references > _Alone.count or not _alone(target):
+    if Alone.count is None or references > Alone.count or not _alone(target):
         refuse(
             "assignment of a traced value into an array that the traced function did not make, or that others hold too",
             "make it in the function (np.zeros, np.array, np.copy), or assign to a copy: y = np.array(y)",

@@ -70,11 +70,6 @@ def astype_function(x: Any, dtype: Any, copy: bool = True) -> Any:
     return x if not copy and x.dtype == np.dtype(dtype) else Cast(x, to=np.dtype(dtype))
 
 
-@array_method("is_integer")
-def is_integer(layer: Any) -> bool:
-    return bool(np.isfinite(layer)) and bool(layer == np.floor(layer))
-
-
 @array_method("view")
 def view(layer: Any, dtype: Any = None, type: Any = None) -> Any:
     """The array itself, through which it can be assigned to; other bits have no gradient."""

@@ -10,6 +10,8 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+
 from symbolic.context import here
 from symbolic.errors import DtypeError, TraceError
 from symbolic.layer import FUNCTIONS, AnyLayer, Layer, refuse, unsupported
@@ -283,6 +285,15 @@ def array(spec: AnySpec) -> Spec:
         f"an operand is a tuple of {len(spec)} entries, where one array or number is needed",
         remedy="give the layer one input, or take an entry of the tuple first",
     )
+
+
+def held(base: Any, out: Any) -> Any:
+    """An array with the entries of `base`, to be written into: `out`, or a copy where there is none."""
+    if out is None:
+        return np.array(base)
+    if out is not base:
+        np.copyto(out, base)
+    return out
 
 
 def static(value: Any, what: str) -> Any:

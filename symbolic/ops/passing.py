@@ -42,8 +42,8 @@ class Cast(Operation):
         return (delta,)  # SumLike takes it back to the operand's dtype
 
 
-class Mark(Operation):
-    """The same value, as a variable of its own: what an inner gradient is taken by."""
+class Same(Operation):
+    """The first operand's value, as a node of its own: what is assigned to it stays there."""
 
     __slots__ = ()
     shares = True
@@ -52,10 +52,16 @@ class Mark(Operation):
         return specs[0]
 
     def is_view(self, specs: Sequence[AnySpec]) -> bool | None:
-        return False  # a variable of its own: what is assigned to it stays here
+        return False
 
     def evaluate(self, *values: Any) -> Any:
         return values[0]
+
+
+class Mark(Same):
+    """The same value, as a variable: what an inner gradient is taken by."""
+
+    __slots__ = ()
 
     def key(self) -> Any:
         return id(self)
@@ -107,20 +113,10 @@ def sliced(spec: AnySpec, axis: int) -> AnySpec:
     return Spec((*spec.shape[:axis], *spec.shape[axis + 1 :]), spec.dtype)
 
 
-class Stopped(Operation):
+class Stopped(Same):
     """The same value, through which no gradient passes."""
 
     __slots__ = ()
-    shares = True
-
-    def infer(self, *specs: AnySpec) -> AnySpec:
-        return specs[0]
-
-    def is_view(self, specs: Sequence[AnySpec]) -> bool | None:
-        return False
-
-    def evaluate(self, *values: Any) -> Any:
-        return values[0]
 
     def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
         return self.operands[0]  # gradients are written out by then
@@ -207,21 +203,11 @@ def zero(like: AnyLayer) -> AnyLayer:
     return SumLike.make((Literal(0.0), like))  # type: ignore[no-any-return]  # a layer
 
 
-class Barrier(Operation):
+class Barrier(Same):
     """The first operand, not before the others are there: what is computed from it is computed anew."""
 
     __slots__ = ()
     variadic = True
-    shares = True
-
-    def infer(self, *specs: AnySpec) -> AnySpec:
-        return specs[0]
-
-    def is_view(self, specs: Sequence[AnySpec]) -> bool | None:
-        return False
-
-    def evaluate(self, *values: Any) -> Any:
-        return values[0]
 
     def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
         return self.operands[0] if all(isinstance(one, Literal) for one in self.operands[1:]) else None

@@ -1,4 +1,4 @@
-"""Products with a shape of their own: Kronecker's, the cross product, convolution of sequences."""
+"""Which products have a shape of their own? Kronecker's, the cross product, convolution of sequences."""
 
 from __future__ import annotations
 

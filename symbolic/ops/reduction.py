@@ -228,7 +228,7 @@ class _Spread(Reduction):
         return x - np.mean(x, axis=self.axis, keepdims=True)
 
     def freedom(self, x: Any) -> Any:
-        return np.subtract(SizeOf(x, axis=self.axis), self.ddof)
+        return np.maximum(np.subtract(SizeOf(x, axis=self.axis), self.ddof), 0)
 
 
 class Var(_Spread, numpy=np.var):
@@ -297,7 +297,8 @@ def var(
     middle = np.mean(a, axis, keepdims=True, where=where) if mean is None else mean
     deviation = np.where(where, a - middle, 0)
     squares = np.sum(np.square(np.abs(deviation)), axis, keepdims=keepdims)
-    return _spread_dtype(_ratio(squares, _counted(where, a, axis, keepdims) - ddof), dtype)
+    freedom = np.maximum(_counted(where, a, axis, keepdims) - ddof, 0)
+    return _spread_dtype(_ratio(squares, freedom), dtype)
 
 
 @implements(np.std)

@@ -54,7 +54,7 @@ def sliding(x: Any, window: Ints, stride: Ints, dilation: Ints) -> Any:
     return as_strided(x, shape, (*x.strides[:lead], *far, *near), writeable=False)
 
 
-class _Windowed(Operation):
+class Windowed(Operation):
     """Parameters that all operations on windows have, and the shapes that follow."""
 
     __slots__ = ()
@@ -80,7 +80,7 @@ class _Windowed(Operation):
         return tuple(found)
 
 
-class Windows(_Windowed):
+class Windows(Windowed):
     """Every window over the trailing axes, as a view: leading axes, places, entries of the window."""
 
     __slots__ = ()
@@ -97,7 +97,7 @@ class Windows(_Windowed):
         return (Unwindows.make((as_layer(delta), operand), self.parameters),)
 
 
-class _Returned(_Windowed):
+class _Returned(Windowed):
     """What came of windows, back in the shape of the array that they slid over."""
 
     __slots__ = ()
@@ -125,7 +125,7 @@ class Unwindows(_Returned):
 # --------------------------------------------------------------------------- the greatest entry
 
 
-class WindowMax(_Windowed):
+class WindowMax(Windowed):
     """The greatest entry of each window; entries that are equally great share the delta."""
 
     __slots__ = ()
@@ -154,7 +154,7 @@ def _shares(parts: Iterator[tuple[Ints, Any]], greatest: Any) -> tuple[list[Any]
     return chosen, np.maximum(count, 1)  # a window with a NaN has no greatest entry
 
 
-class WindowShare(_Windowed):
+class WindowShare(Windowed):
     """Zeros like an operand, to which the delta of each window is added at its greatest entries, in equal shares."""
 
     __slots__ = ()
@@ -177,7 +177,7 @@ class WindowShare(_Windowed):
         return WindowChoice.make((as_layer(delta), like, greatest), self.parameters), None, None
 
 
-class WindowChoice(_Windowed):
+class WindowChoice(Windowed):
     """Of each window, the mean of the entries of the first operand where the second has its greatest."""
 
     __slots__ = ()
@@ -202,7 +202,7 @@ class WindowChoice(_Windowed):
 # --------------------------------------------------------------------------- the sum
 
 
-class WindowSum(_Windowed):
+class WindowSum(Windowed):
     """The sum of each window."""
 
     __slots__ = ()

@@ -17,7 +17,7 @@ from symbolic.spec import AnySpec, Spec, normalize_axes, normalize_axis, product
 INDEX = np.dtype(np.intp)
 
 
-class _Ordered(Operation):
+class Ordered(Operation):
     """Along an axis, the last if none is named; with `None`, of all entries in a row."""
 
     __slots__ = ()
@@ -40,7 +40,7 @@ class _Ordered(Operation):
         return spec.dtype
 
 
-class Sort(_Ordered, numpy=np.sort):
+class Sort(Ordered, numpy=np.sort):
     """In ascending order; entries that tie share the gradient equally."""
 
     __slots__ = ()
@@ -51,7 +51,7 @@ class Sort(_Ordered, numpy=np.sort):
         return (np.take_along_axis(evened, ranks, axis=self.axis),)
 
 
-class Argsort(_Ordered, numpy=np.argsort):
+class Argsort(Ordered, numpy=np.argsort):
     """The indices that would sort."""
 
     __slots__ = ()
@@ -211,7 +211,7 @@ class Digitize(Operation, numpy=np.digitize):
 # --------------------------------------------------------------------------- parts of an order
 
 
-class Partition(_Ordered, numpy=np.partition):
+class Partition(Ordered, numpy=np.partition):
     """In such an order that the `kth` entries stand where sorting would put them, and no larger one before them."""
 
     __slots__ = ()
@@ -227,7 +227,7 @@ class Partition(_Ordered, numpy=np.partition):
         return (np.take_along_axis(evened, np.argsort(np.argsort(x, axis=axis), axis=axis), axis=axis),)
 
 
-class Argpartition(_Ordered, numpy=np.argpartition):
+class Argpartition(Ordered, numpy=np.argpartition):
     """The indices that would partition."""
 
     __slots__ = ()

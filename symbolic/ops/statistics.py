@@ -232,6 +232,14 @@ def _numbers(a: Any, where: Any) -> Any:
     return numbers if where is True else np.logical_and(numbers, where)
 
 
+def _of_enough(spread: Any, a: Any, axis: Any, keepdims: bool, holds: Any, ddof: Any) -> Any:
+    """NaN where no more numbers are left than `ddof`; of whole numbers, none of which is NaN, NumPy divides by 0."""
+    if as_layer(a).dtype.kind not in "fc":
+        return spread
+    count = np.sum(np.ones_like(a, dtype=bool), axis, where=holds, keepdims=keepdims)
+    return np.where(np.greater(count, ddof), spread, np.nan)
+
+
 @implements(np.nanvar)
 def nanvar(
     a: Any,
@@ -243,8 +251,9 @@ def nanvar(
     mean: Any = None,
     correction: Any = None,
 ) -> Any:
-    ddof, holds = ddof if correction is None else correction, _numbers(a, where)
-    return np.var(a, axis, dtype, None, ddof, keepdims, where=holds, mean=mean)
+    holds = _numbers(a, where)
+    found = np.var(a, axis, dtype, None, ddof, keepdims, where=holds, mean=mean, correction=correction)
+    return _of_enough(found, a, axis, keepdims, holds, ddof if correction is None else correction)
 
 
 @implements(np.nanstd)
@@ -258,8 +267,9 @@ def nanstd(
     mean: Any = None,
     correction: Any = None,
 ) -> Any:
-    ddof, holds = ddof if correction is None else correction, _numbers(a, where)
-    return np.std(a, axis, dtype, None, ddof, keepdims, where=holds, mean=mean)
+    holds = _numbers(a, where)
+    found = np.std(a, axis, dtype, None, ddof, keepdims, where=holds, mean=mean, correction=correction)
+    return _of_enough(found, a, axis, keepdims, holds, ddof if correction is None else correction)
 
 
 @implements(np.trapezoid)
