@@ -158,6 +158,13 @@ CASES = [
     # ---- dtypes
     Case("dtype", "a mask as a factor", lambda x: np.sum((x > 0.5) * x**2), (V,)),
     Case("dtype", "whole exponents, a base below 0", lambda x: np.sum(w(4) * x ** np.arange(4)), (-1.25,)),
+    Case(
+        "dtype",
+        "a linspace from a number to halves",
+        lambda x: np.sum(np.linspace(0, x, 3)),
+        (np.array([2.0, 4.0], np.float16),),
+        (np.array([1.5, 1.5], np.float16),),
+    ),
     Case("dtype", "whole numbers beside floats", lambda x: np.sum(x * np.arange(4) // 1 * 0 + x), (V,), (np.ones(4),)),
     # ---- indexing
     Case("indexing", "an index named twice", lambda x: np.sum(x[[0, 3, 0, -1]] * w(4)), (V,)),
@@ -223,6 +230,12 @@ CASES = [
         "pooling",
         lambda x: np.sum(max_pool2d(x, 2, 1, 1) * w(1, 1, 5, 4)) + np.sum(avg_pool2d(x, (3, 2))),
         (w(1, 1, 4, 3),),
+    ),
+    Case(
+        "indexing",
+        "an index that is a range",
+        lambda x: np.sum(x[range(3, 0, -1)] ** 2 * w(3)) + x[range(0)].sum(),
+        (V,),
     ),
     # ---- reductions
     Case("reduce", "a mean over two axes", lambda x: np.sum(np.mean(x, axis=(0, 2), keepdims=True) ** 2), (CUBE,)),
