@@ -293,6 +293,16 @@ CASES = [
     Case("shape", "a linspace between traced ends", lambda a, b: np.sum(np.linspace(a, b, 4) ** 2), (1.0, 2.5)),
     Case("shape", "filled with a traced value", lambda x, t: np.sum(np.full_like(t, x) * w(4)), (1.5, V)),
     Case("shape", "sizes as numbers", lambda x: np.sum(x) / x.shape[0] * np.size(x) + np.shape(x)[1] * x[0, 0], (A,)),
+    Case(
+        "shape",
+        "lists of traced values",
+        lambda x: (
+            np.average(x[:2], weights=[x[2] ** 2, 1.0])
+            + np.sum(np.clip([x[0], x[1]], [-9.0, x[2]], 9.0) ** 2)
+            + np.sum(np.select([[True, False]], [[x[0], x[1]]], [1.0, x[2]]) ** 3)
+        ),
+        (V,),
+    ),
     # ---- graphs
     Case("graph", "a value used thrice", lambda x: (lambda t: 1.5 * t - 3 * t + t * t)(4 * x), (2.0,)),
     Case("graph", "sixty doublings", lambda x: reduce(lambda y, _: 0.5 * (y + y), range(60), x), (1.5,)),
