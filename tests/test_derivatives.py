@@ -308,3 +308,10 @@ def test_the_gradient_by_an_integer_passes_through_arrays_of_integers() -> None:
 def test_a_full_contraction_gives_a_scalar_as_numpy_does() -> None:
     value, _ = value_and_grad(lambda x: np.einsum("ij,ij", x, x))(np.ones((2, 3)))
     assert type(value) is np.float64
+
+
+def test_the_square_of_an_absolute_value_has_no_kink() -> None:
+    assert grad(grad(lambda x: abs(x) ** 2))(0.0) == 2.0
+    np.testing.assert_array_equal(s.hessian(lambda x: np.sum(np.abs(x) ** 2))(np.array([0.0, -3.0])), 2 * np.eye(2))
+    found = grad(lambda z: np.sum(np.abs(z) ** 2))(np.array([0j, 1 + 2j]))
+    np.testing.assert_array_equal(found, [0, 2 + 4j])
