@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from symbolic.context import inside
 from symbolic.errors import fail
 from symbolic.inference import Inference
@@ -20,7 +22,7 @@ from symbolic.ops.indexing import Scatter
 from symbolic.ops.operation import Operation, replaced, topological
 from symbolic.ops.passing import Item, Tuple, entry_of
 from symbolic.printing import separated
-from symbolic.spec import AnySpec, OpaqueSpec, TupleSpec, describe
+from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec, describe
 
 
 class Gradient(Operation):
@@ -76,6 +78,7 @@ def pullback(output: AnyLayer, delta: AnyLayer, variables: Sequence[AnyLayer], f
     """The delta of each variable, by one sweep from the output back."""
     order = topological([output])
     reached = _dependents(order, variables)
+    reached -= {one for one in reached if delta_spec(facts.spec(one)) is None} - _whole(order, reached, facts)
     arrived: dict[AnyLayer, list[AnyLayer]] = {output: [delta]} if output in reached else {}
     totals: dict[AnyLayer, AnyLayer] = {}
     wanted = set(variables)
@@ -110,6 +113,30 @@ def _dependents(order: Sequence[AnyLayer], variables: Sequence[AnyLayer]) -> set
     return reached
 
 
+def _whole(order: Sequence[AnyLayer], reached: set[AnyLayer], facts: Inference) -> set[AnyLayer]:
+    """The whole numbers in arrays that come from Python's integers alone, which have a delta: it passes through them.
+
+    Those that come from a float were rounded, and stop it.
+    """
+    found: set[AnyLayer] = set()
+    for node in order:
+        if node in reached and isinstance(node, Operation) and _is_whole(facts.spec(node), python=False):
+            behind = [one for one in node.operands if one in reached and not _is_truth(facts.spec(one))]
+            if behind and all(one in found or _is_whole(facts.spec(one), python=True) for one in behind):
+                found.add(node)
+    return found
+
+
+def _is_whole(spec: AnySpec, *, python: bool) -> bool:
+    if not isinstance(spec, Spec):
+        return False
+    return spec.python is int if python else spec.dtype is not None and spec.dtype.kind in "iu"
+
+
+def _is_truth(spec: AnySpec) -> bool:
+    return isinstance(spec, Spec) and (spec.python is bool or spec.dtype == np.dtype(bool))
+
+
 def _send(
     node: Operation,
     total: AnyLayer,
@@ -118,7 +145,7 @@ def _send(
     facts: Inference,
 ) -> None:
     """Hand the node's delta on to those operands that lead to a variable."""
-    waiting = [one in reached and delta_spec(facts.spec(one)) is not None for one in node.operands]
+    waiting = [one in reached for one in node.operands]
     if not any(waiting):
         return
     try:

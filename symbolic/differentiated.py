@@ -35,6 +35,19 @@ class Differentiated(Layer[Any, Any]):
         set_once(self, "single", positions(argnums)[0])
         set_once(self, "value", value)
 
+    def __call__(self, *inputs: Any, **named: Any) -> Any:
+        if not named:
+            return super().__call__(*inputs)
+        placed = getattr(self.layer, "placed", None)  # a function knows the names of its inputs, a layer has none
+        if placed is None:
+            raise DtypeError(
+                f"{self.title} of a layer with the keyword {next(iter(named))}",
+                where=_place(source()),
+                remedy="pass the inputs by position",
+            )
+        layer, inputs = placed(inputs, named)
+        return Differentiated(layer, self.argnums[0] if self.single else self.argnums, self.value)(*inputs)
+
     def apply(self, input: AnyLayer) -> AnyLayer:
         entries_ = input.operands if isinstance(input, Tuple) else (input,)
         marks: list[AnyLayer] = [Mark.make((one,)) for one in entries_]

@@ -95,6 +95,12 @@ class SymbolicFunction(Layer[Any, Any]):
         layer = SymbolicFunction(self.function, self.plan, {**self.bound, **hyper}) if hyper else self
         return layer.predict(*[values[name] for name in self.plan.inputs])
 
+    def placed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[SymbolicFunction, list[Any]]:
+        """The layer that a call means, and its inputs by position."""
+        values, hyper = self._bind(args, kwargs)
+        layer = SymbolicFunction(self.function, self.plan, {**self.bound, **hyper}) if hyper else self
+        return layer, [values[name] for name in self.plan.inputs]
+
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The inputs and the hyperparameters of a call; TypeError for one that is missing or too many."""
         try:

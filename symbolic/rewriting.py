@@ -79,6 +79,8 @@ def unread(frame: types.FrameType | None) -> str:
 
 
 def _rewritten(code: types.CodeType, space: dict[str, Any], hooks: Hooks) -> types.CodeType | None:
+    if not set(hooks.values()).isdisjoint(one for one in code.co_consts if callable(one)):
+        return code  # a function that rewritten code has defined
     lines = linecache.getlines(code.co_filename, space)
     module = _parsed("".join(lines)) if lines else None
     statements = [] if module is None else _statements(module, code.co_firstlineno)

@@ -158,6 +158,13 @@ CASES = [
     # ---- dtypes
     Case("dtype", "a mask as a factor", lambda x: np.sum((x > 0.5) * x**2), (V,)),
     Case("dtype", "whole exponents, a base below 0", lambda x: np.sum(w(4) * x ** np.arange(4)), (-1.25,)),
+    Case(
+        "dtype",
+        "a linspace from a number to halves",
+        lambda x: np.sum(np.linspace(0, x, 3)),
+        (np.array([2.0, 4.0], np.float16),),
+        (np.array([1.5, 1.5], np.float16),),
+    ),
     Case("dtype", "whole numbers beside floats", lambda x: np.sum(x * np.arange(4) // 1 * 0 + x), (V,), (np.ones(4),)),
     # ---- indexing
     Case("indexing", "an index named twice", lambda x: np.sum(x[[0, 3, 0, -1]] * w(4)), (V,)),
@@ -224,6 +231,12 @@ CASES = [
         lambda x: np.sum(max_pool2d(x, 2, 1, 1) * w(1, 1, 5, 4)) + np.sum(avg_pool2d(x, (3, 2))),
         (w(1, 1, 4, 3),),
     ),
+    Case(
+        "indexing",
+        "an index that is a range",
+        lambda x: np.sum(x[range(3, 0, -1)] ** 2 * w(3)) + x[range(0)].sum(),
+        (V,),
+    ),
     # ---- reductions
     Case("reduce", "a mean over two axes", lambda x: np.sum(np.mean(x, axis=(0, 2), keepdims=True) ** 2), (CUBE,)),
     Case("reduce", "std with ddof", lambda x: np.sum(np.std(x, axis=2, ddof=1) * w(2, 3)), (CUBE,)),
@@ -280,6 +293,16 @@ CASES = [
     Case("shape", "a linspace between traced ends", lambda a, b: np.sum(np.linspace(a, b, 4) ** 2), (1.0, 2.5)),
     Case("shape", "filled with a traced value", lambda x, t: np.sum(np.full_like(t, x) * w(4)), (1.5, V)),
     Case("shape", "sizes as numbers", lambda x: np.sum(x) / x.shape[0] * np.size(x) + np.shape(x)[1] * x[0, 0], (A,)),
+    Case(
+        "shape",
+        "lists of traced values",
+        lambda x: (
+            np.average(x[:2], weights=[x[2] ** 2, 1.0])
+            + np.sum(np.clip([x[0], x[1]], [-9.0, x[2]], 9.0) ** 2)
+            + np.sum(np.select([[True, False]], [[x[0], x[1]]], [1.0, x[2]]) ** 3)
+        ),
+        (V,),
+    ),
     # ---- graphs
     Case("graph", "a value used thrice", lambda x: (lambda t: 1.5 * t - 3 * t + t * t)(4 * x), (2.0,)),
     Case("graph", "sixty doublings", lambda x: reduce(lambda y, _: 0.5 * (y + y), range(60), x), (1.5,)),

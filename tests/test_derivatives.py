@@ -286,3 +286,32 @@ def test_a_position_that_is_none() -> None:
             grad(np.sin, argnums)  # type: ignore[arg-type]  # what is tested
     with pytest.raises(ShapeError, match="argument 3"):
         grad(np.sin, 3)(1.0)
+
+
+def test_the_gradient_by_an_integer_passes_through_arrays_of_integers() -> None:
+    """As though it were a float, unless something rounds; flags beside it do not stop it, floats that were cast do."""
+    bodies: list[Any] = [
+        lambda x: np.sum(np.array([x, 2]) ** 3),
+        lambda x: np.sum(x * np.arange(3)),
+        lambda x: np.prod([x, 2, x]),
+        lambda x: np.sum(np.where(np.array([x, 1]) > 2, np.array([x, x]), 1) ** 2),
+        lambda x: np.array([x, 2]) @ np.array([3, x]) + np.linalg.norm([x, 4]),
+    ]
+    for body in bodies:
+        slope = (body(5.0 + 1e-6) - body(5.0 - 1e-6)) / 2e-6
+        found = grad(body)(5)
+        assert isinstance(found, float) and abs(found - slope) < 1e-6 * abs(slope)
+    assert grad(lambda x: np.sum(np.array([x, x]) // 2) + np.sum(np.arange(x)))(5) == 0.0
+    assert grad(lambda t: np.sum(np.array([t[0], t[1]]).astype(int) * 1.0))((5, 2.5)) == (0.0, 0.0)
+
+
+def test_a_full_contraction_gives_a_scalar_as_numpy_does() -> None:
+    value, _ = value_and_grad(lambda x: np.einsum("ij,ij", x, x))(np.ones((2, 3)))
+    assert type(value) is np.float64
+
+
+def test_the_square_of_an_absolute_value_has_no_kink() -> None:
+    assert grad(grad(lambda x: abs(x) ** 2))(0.0) == 2.0
+    np.testing.assert_array_equal(s.hessian(lambda x: np.sum(np.abs(x) ** 2))(np.array([0.0, -3.0])), 2 * np.eye(2))
+    found = grad(lambda z: np.sum(np.abs(z) ** 2))(np.array([0j, 1 + 2j]))
+    np.testing.assert_array_equal(found, [0, 2 + 4j])

@@ -739,3 +739,17 @@ def test_a_dropped_network_is_freed_at_once_with_all_that_its_function_captured(
         assert tag() is None
     finally:
         gc.enable()
+
+
+def test_a_gradient_is_called_with_keywords_as_its_function_is() -> None:
+    @symbolic
+    def cost(x: Annotated[np.ndarray, Symbolic], y: Annotated[np.ndarray, Symbolic], power: int = 2) -> float:
+        return np.sum(x * y**power)
+
+    x, y = np.array([1.0, 2.0]), np.array([3.0, -1.0])
+    np.testing.assert_array_equal(s.grad(cost)(x, y=y), y**2)
+    np.testing.assert_array_equal(s.grad(cost, 1)(y=y, x=x, power=3), 3 * x * y**2)
+    with pytest.raises(DtypeError, match="keyword argument 'z'"):
+        s.grad(cost)(x, z=y)
+    with pytest.raises(DtypeError, match=r"keyword power, in .*; pass the inputs by position"):
+        s.grad(s.Sum(Identity()))(x, power=3)

@@ -49,6 +49,21 @@ def holds(function: Callable[[Any], Any], x: Any = X) -> None:
 
 # --------------------------------------------------------------------------- functions of all kinds
 
+
+def by_inner_functions(x):
+    """What a ufunc has besides its call stays in reach, within a function in a function in a function."""
+
+    def summed(y):
+        halves = lambda z: np.multiply.outer(z, z) / np.arange(1.0, 4.0)  # noqa: E731 - this form is meant
+        return np.add.reduce(halves(y), axis=None) * len(np.add.__name__)
+
+    return summed(x)
+
+
+def test_a_function_that_a_rewritten_one_defines_is_rewritten_once() -> None:
+    holds(by_inner_functions)
+
+
 first, second = lambda x: math.exp(x[0]), lambda x: math.exp(x[1])
 twin, other_twin = (lambda x: math.exp(x[0])), (lambda x: math.exp(x[0]))
 by_default = [(lambda x, k=k: math.exp(x[k])) for k in range(3)]

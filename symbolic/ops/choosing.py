@@ -57,7 +57,8 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     if len(condlist) != len(choicelist):
         raise ValueError(f"np.select of {len(condlist)} conditions and {len(choicelist)} choices; give one for each")
     pairs = list(zip(condlist, choicelist, strict=True))
-    return reduce(lambda rest, pair: np.where(pair[0], pair[1], rest), reversed(pairs), default)
+    last: Any = as_layer(default)
+    return reduce(lambda rest, pair: np.where(pair[0], as_layer(pair[1]), rest), reversed(pairs), last)
 
 
 @implements(np.piecewise, operands="conditions")

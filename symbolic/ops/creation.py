@@ -177,7 +177,8 @@ def _line(start: Any, stop: Any, num: int, endpoint: bool, axis: int) -> tuple[A
     places = np.arange(num, dtype=distance.dtype)
     rank = distance.ndim
     shape = (-1,) + (1,) * ((rank - 1 - axis) if axis >= 0 else -1 - axis)
-    line = np.reshape(places, shape) * (distance / steps) + np.expand_dims(first, axis)
+    start = np.expand_dims(np.astype(first, distance.dtype), axis)  # a Python number is weak only while it is no array
+    line = np.reshape(places, shape) * (distance / steps) + start
     return line, (last - first) / steps
 
 

@@ -84,7 +84,7 @@ class Einsum(Operation):
         stand_ins: list[Any] = [np.broadcast_to(np.empty(()), shape or ()) for shape in shapes]  # type: ignore[arg-type]  # known
         path = np.einsum_path(self.subscripts, *stand_ins, optimize="greedy")[0]
         subscripts = self.subscripts
-        return (lambda *values: np.einsum(subscripts, *_promoted(values), optimize=path)), False
+        return (lambda *values: np.einsum(subscripts, *_promoted(values), optimize=path)[()]), False
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         terms, result = self.terms([operand.ndim for operand in operands])

@@ -56,6 +56,7 @@ def _entry(one: Any, operands: list[AnyLayer], first: int) -> Any:
 def _index_array(one: Any) -> AnyLayer:
     if isinstance(one, bool):
         return Literal(np.array(one))
+    one = list(one) if isinstance(one, range) else one
     found = as_layer(one)
     if isinstance(found, Literal) and np.size(found.value) == 0 and np.asarray(found.value).dtype == float:
         return Literal(np.zeros(np.shape(found.value), np.intp)) if isinstance(one, (list, tuple)) else found

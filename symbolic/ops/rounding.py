@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from symbolic.literal import as_layer
 from symbolic.ops.binding import Kernel, implements
 from symbolic.ops.families import Binary, Predicate, Step
 from symbolic.ops.operation import array
@@ -276,5 +277,6 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any
     low, high = a_min if min is None else min, a_max if max is None else max
     if low is None and high is None:
         return np.copy(a)
-    held = a if low is None else np.maximum(a, low)
+    held: Any = as_layer(a)  # a list of traced values, too
+    held = held if low is None else np.maximum(held, low)
     return held if high is None else np.minimum(held, high)

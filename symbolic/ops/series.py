@@ -110,7 +110,8 @@ def _widths(places: Any, f: Any, axis: int) -> Any:
     if given.ndim != 1 or given.shape[0] != f.shape[axis]:
         seen = f"np.gradient of shape {f.shape} at places of shape {given.shape} along axis {axis}"
         raise ShapeError(seen, remedy="give one place for each sample, as a vector")
-    return np.reshape(given[1:] - given[:-1], (-1,) + (1,) * (f.ndim - 1 - axis))[(None,) * axis]
+    steps = np.astype(given[1:] - given[:-1], f.dtype)  # as in NumPy, the slopes have the dtype of the values
+    return np.reshape(steps, (-1,) + (1,) * (f.ndim - 1 - axis))[(None,) * axis]
 
 
 def _edge(f: Any, step: Any, widths: Any, axis: int, edge_order: int, last: bool) -> Any:

@@ -188,6 +188,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     if weights is None:
         found = np.mean(a, axis, keepdims=keepdims)
         return (found, np.sum(np.ones_like(a, dtype=found.dtype), axis, keepdims=keepdims)) if returned else found
+    a, weights = as_layer(a), as_layer(weights)  # lists, of traced values too
     if np.ndim(weights) == 1 and np.ndim(a) != 1:
         ndim = np.ndim(a)
         (along,) = normalize_axes(axis, ndim)
