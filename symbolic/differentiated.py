@@ -42,7 +42,7 @@ class Differentiated(Layer[Any, Any]):
         if placed is None:
             raise DtypeError(
                 f"{self.title} of a layer with the keyword {next(iter(named))}",
-                where=_place(source()),
+                where=place_of(source()),
                 remedy="pass the inputs by position",
             )
         layer, inputs = placed(inputs, named)
