@@ -65,7 +65,7 @@ class _Vmap(Transformed):
         except TraceError:
             if here.trace is not None or any(map(is_layer, flatten((args, kwargs), leaf=is_layer)[0])):
                 raise
-            return self.inline(self, args, kwargs)  # outside of a trace: slice by slice, by NumPy
+        return self.inline(self, args, kwargs)  # outside of a trace: slice by slice, by NumPy
 
 
 class _Mapped:
@@ -126,7 +126,7 @@ class _Mapped:
         except TraceError:
             if here.trace is None:
                 raise
-            return self._by_slice()
+        return self._by_slice()  # not while that error is handled: an error of the body's own is what comes out
 
     # ------------------------------------------------------------------ all slices at once
     def _at_once(self) -> Any:

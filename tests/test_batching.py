@@ -377,6 +377,16 @@ def test_the_truth_of_a_slice() -> None:
         vmap(choosing)(np.zeros((0, 3)))
 
 
+def test_an_error_of_the_body_comes_out_of_a_map_by_slices() -> None:
+    def f(x: Any) -> Any:
+        if x > 1.0:
+            raise LookupError("too large")
+        return x
+
+    with pytest.raises(LookupError, match="too large"):
+        grad(lambda x: np.sum(vmap(f)(np.stack([x, x]))))(2.0)
+
+
 def test_captured_arrays_are_read_at_every_call() -> None:
     held = X.copy()
     f = grad(lambda t: t * np.sum(vmap(np.sum)(held)))
