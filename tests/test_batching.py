@@ -150,6 +150,24 @@ def test_a_result_that_is_one_for_all() -> None:
         vmap(lambda x: {"a": x}, out_axes={"b": 0})(X)
 
 
+def test_a_result_that_is_one_for_all_slices_of_which_each_takes_its_branch() -> None:
+    def one(x: Any, y: Any) -> Any:
+        return y * len("many" if x > 1.0 else "few.")
+
+    def many(x: Any, y: Any) -> Any:
+        return y * (2.0 if x > 1.0 else 1.0)
+
+    def of(f: Any, x: Any) -> Any:
+        return vmap(f, in_axes=(0, None), out_axes=None)(x, np.ones(2))
+
+    x = np.array([0.5, 1.5])
+    assert of(one, x).tolist() == [4.0, 4.0]
+    assert grad(lambda x: np.sum(of(one, x)) + x[0])(x).tolist() == [1.0, 0.0]
+    for call in (lambda: of(many, x), lambda: grad(lambda x: np.sum(of(many, x)) + x[0])(x)):
+        with pytest.raises(ShapeError, match="out_axes=None"):
+            call()
+
+
 @pytest.mark.parametrize("f", [np.sin, np.sum, lambda x: x @ W, lambda x: np.sort(x)[:2], np.linalg.norm])
 def test_no_slice_at_all(f: Any) -> None:
     none = np.zeros((0, 3))
