@@ -312,7 +312,8 @@ class _Derivative:
         slots = program.slots([*map(_kept, [*call.values, *on.values()]), *[None] * primal])
         program.run(slots, 0, program.split)
         value = result.rebuilt([own(one) for one in program.results(slots)[:primal]])
-        program.release(slots)
+        if not here.finite:  # where the search for what is not finite may want all of them
+            program.release(slots)
 
         def pullback(delta: Any) -> tuple[Any, ...]:
             given = self._deltas(result, delta)
