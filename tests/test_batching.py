@@ -163,9 +163,9 @@ def test_a_result_that_is_one_for_all_slices_of_which_each_takes_its_branch() ->
     x = np.array([0.5, 1.5])
     assert of(one, x).tolist() == [4.0, 4.0]
     assert grad(lambda x: np.sum(of(one, x)) + x[0])(x).tolist() == [1.0, 0.0]
-    for call in (lambda: of(many, x), lambda: grad(lambda x: np.sum(of(many, x)) + x[0])(x)):
+    for mapped in (lambda x: of(many, x), grad(lambda x: np.sum(of(many, x)) + x[0])):
         with pytest.raises(ShapeError, match="out_axes=None"):
-            call()
+            mapped(x)
 
 
 @pytest.mark.parametrize("f", [np.sin, np.sum, lambda x: x @ W, lambda x: np.sort(x)[:2], np.linalg.norm])
