@@ -352,9 +352,14 @@ def returned(on: Specialization) -> Outcome:
     return on.tracing.outcome
 
 
+def _is_number(node: AnyLayer) -> bool:
+    """Whether a value may stand as its number: it is a constant, and no derivative around it goes on through it."""
+    return here.trace.is_settled(node) if isinstance(here.trace, Tracing) else is_constant(node)
+
+
 def settled(leaves: Sequence[Any], layers: Sequence[AnyLayer]) -> Sequence[Any]:
     """Within a trace, of a call without traced arguments: the values, if they depend on constants alone."""
-    if any(isinstance(leaf, Layer) for leaf in leaves) or not all(map(is_constant, layers)):
+    if any(isinstance(leaf, Layer) for leaf in leaves) or not all(map(_is_number, layers)):
         return layers
     return tuple(map(constant_value, layers))
 

@@ -163,7 +163,8 @@ def test_a_result_that_is_one_for_all_slices_of_which_each_takes_its_branch() ->
     x = np.array([0.5, 1.5])
     assert of(one, x).tolist() == [4.0, 4.0]
     assert grad(lambda x: np.sum(of(one, x)) + x[0])(x).tolist() == [1.0, 0.0]
-    for mapped in (lambda x: of(many, x), grad(lambda x: np.sum(of(many, x)) + x[0])):
+    cases: list[Callable[[Any], Any]] = [lambda x: of(many, x), grad(lambda x: np.sum(of(many, x)) + x[0])]
+    for mapped in cases:
         with pytest.raises(ShapeError, match="out_axes=None"):
             mapped(x)
 

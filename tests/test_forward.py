@@ -496,3 +496,19 @@ def test_what_is_not_finite_is_told_by_every_transformation(derived: Any) -> Non
         derived(np.array([0.0, 1.0]))
     with s.check_finite():
         derived(np.array([2.0, 1.0]))
+
+
+@pytest.mark.parametrize(
+    "mixed",
+    [
+        lambda: grad(lambda x: grad(lambda y: np.exp(y * x))(1.0))(2.0),
+        lambda: grad(lambda x: jvp(lambda y: np.exp(y * x), (1.0,), (1.0,))[1])(2.0),
+        lambda: jvp(lambda x: grad(lambda y: np.exp(y * x))(1.0), (2.0,), (1.0,))[1],
+        lambda: grad(lambda x: vjp(lambda y: np.exp(y * x), 1.0)[1](1.0)[0])(2.0),
+        lambda: grad(lambda x: jacobian(lambda y: np.exp(y * x))(1.0))(2.0),
+    ],
+)
+def test_derivatives_by_constants_see_each_other_within_a_trace(mixed: Any) -> None:
+    """The mixed derivative of exp(x y) at (2, 1) is 3 exp(2), though a body knows both numbers."""
+    assert mixed() == pytest.approx(3.0 * np.exp(2.0), rel=1e-12)
+    assert grad(lambda a: a * mixed())(3.0) == pytest.approx(3.0 * np.exp(2.0), rel=1e-12)
