@@ -7,7 +7,7 @@ traced for each slice, and the results are stacked.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -18,9 +18,11 @@ from symbolic.context import here, source
 from symbolic.errors import DtypeError, ShapeError, TraceError, place_of
 from symbolic.forward import known_spec, operand
 from symbolic.layer import AnyLayer, Layer
+from symbolic.leaves import Literal
+from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import BatchMark, open_slices
 from symbolic.outcome import HOLE, Outcome, is_layer, outcome
-from symbolic.printing import bits
+from symbolic.printing import alike, bits
 from symbolic.slices import Batch
 from symbolic.spec import Spec
 from symbolic.structure import Tree, flatten, paths, spread, unflatten
@@ -65,7 +67,7 @@ class _Vmap(Transformed):
         except TraceError:
             if here.trace is not None or any(map(is_layer, flatten((args, kwargs), leaf=is_layer)[0])):
                 raise
-            return self.inline(self, args, kwargs)  # outside of a trace: slice by slice, by NumPy
+        return self.inline(self, args, kwargs)  # outside of a trace: slice by slice, by NumPy
 
 
 class Mapped:
@@ -126,7 +128,7 @@ class Mapped:
         except TraceError:
             if here.trace is None:
                 raise
-            return self._by_slice()
+        return self._by_slice()  # not while that error is handled: an error of the body's own is what comes out
 
     # ------------------------------------------------------------------ all slices at once
     def _at_once(self) -> Any:
@@ -166,12 +168,15 @@ class Mapped:
 
     def _same_for_all(self, one: AnyLayer, marks: set[AnyLayer]) -> AnyLayer:
         if open_slices(one) & marks:
-            raise ShapeError(
-                f"vmap of {self.of.title} with out_axes=None for a result that depends on the mapped arguments",
-                where=place_of(source()),
-                remedy="give the axis that the slices shall have in it",
-            )
+            self._differs()
         return one
+
+    def _differs(self) -> NoReturn:
+        raise ShapeError(
+            f"vmap of {self.of.title} with out_axes=None for a result that depends on the mapped arguments",
+            where=place_of(source()),
+            remedy="give the axis that the slices shall have in it",
+        )
 
     # ------------------------------------------------------------------ one after the other
     def _by_slice(self) -> Any:
@@ -192,6 +197,9 @@ class Mapped:
                 remedy="return the same structure for each, with arrays and numbers where they differ",
             )
         axes = first.holes(spread(first.tree, self.out_axes, "out_axes", _is_axis))
+        for column, axis in zip(columns, axes, strict=True):
+            if axis is None and not all(_is_same(one, column[0]) for one in column):
+                self._differs()
         return first.rebuilt([_stacked(column, axis) for column, axis in zip(columns, axes, strict=True)])
 
     def _slice(self, k: int, at: int) -> Any:
@@ -215,6 +223,17 @@ _NUMBERS = (Layer, float, int, complex, np.ndarray, np.generic)
 
 def _can_be_stacked(column: Sequence[Any]) -> bool:
     return isinstance(column[0], _NUMBERS) or all(bits(one) == bits(column[0]) for one in column)
+
+
+def _is_same(one: Any, first: Any) -> bool:
+    """Whether the result of one slice is that of the first: the same number, or the same tree over the same leaves."""
+    if not is_layer(one) or not is_layer(first):
+        return is_layer(one) == is_layer(first) and bits(native(one)) == bits(native(first))
+    return alike(one, first) and _leaves(one) == _leaves(first)
+
+
+def _leaves(node: AnyLayer) -> list[AnyLayer]:
+    return [one for one in topological([node]) if not isinstance(one, (Operation, Literal))]
 
 
 def _stacked(column: Sequence[Any], axis: Any) -> Any:

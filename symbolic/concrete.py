@@ -16,6 +16,7 @@ from symbolic.leaves import Literal, Weight
 from symbolic.live import Captured
 from symbolic.ops.deltas import Chain
 from symbolic.ops.operation import PYTHON_OPERATORS, Operation
+from symbolic.ops.passing import BatchMark, Mark
 from symbolic.slices import Batch
 from symbolic.spec import describe, spec_of
 
@@ -76,3 +77,34 @@ class Numbers:
                 return kernel(*values, None) if takes_out else kernel(*values)
         except Exception as error:
             fail(error, node._origin, ", ".join(map(describe, specs)))
+
+
+class Constants:
+    """Which values are made of constants alone, and which variables of derivatives do they depend on?
+
+    A derivative by an argument that is a constant has that constant's number, but is not taken of a number: while
+    `grad(f)(2.0)` runs within a body, what `f` makes of its argument has to stay a graph.
+    """
+
+    def __init__(self, lies: Mapping[AnyLayer, AnyLayer]) -> None:
+        self.lies = lies  # the values that an assignment made
+        self.found: dict[AnyLayer, frozenset[AnyLayer] | None] = {}
+
+    def variables(self, node: AnyLayer) -> frozenset[AnyLayer] | None:
+        """The variables below a constant; `None` of what is none. A loop that asks sees new nodes only."""
+        for one in unseen(node, self.found):
+            self.found[one] = self._of(one)
+        return self.found[node]
+
+    def _of(self, node: AnyLayer) -> frozenset[AnyLayer] | None:
+        if not isinstance(node, (Operation, Literal)) or isinstance(node, BatchMark):
+            return None
+        found: frozenset[AnyLayer] = frozenset()
+        for one in node.operands if isinstance(node, Operation) else ():
+            below = self.found[one]
+            if below is None:
+                return None
+            found |= below
+        if isinstance(node, Gradient):
+            return found.difference(node.operands[2:])  # taken: it is a value again
+        return found | {node} if isinstance(node, Mark) and node not in self.lies else found

@@ -317,7 +317,8 @@ class Derivative:
         slots = program.slots([*map(_kept, [*call.values, *on.values()]), *[None] * primal])
         program.run(slots, 0, program.split)
         value = result.rebuilt([own(one) for one in program.results(slots)[:primal]])
-        program.release(slots)
+        if not here.finite:  # where the search for what is not finite may want all of them
+            program.release(slots)
 
         def pullback(delta: Any) -> tuple[Any, ...]:
             given = self._deltas(result, delta)
@@ -356,9 +357,14 @@ def returned(on: Specialization) -> Outcome:
     return on.tracing.outcome
 
 
+def _is_number(node: AnyLayer) -> bool:
+    """Whether a value may stand as its number: it is a constant, and no derivative around it goes on through it."""
+    return here.trace.is_settled(node) if isinstance(here.trace, Tracing) else is_constant(node)
+
+
 def as_constants(leaves: Sequence[Any], layers: Sequence[AnyLayer]) -> Sequence[Any]:
     """Within a trace, of a call without traced arguments: the values, if they depend on constants alone."""
-    if any(isinstance(leaf, Layer) for leaf in leaves) or not all(map(is_constant, layers)):
+    if any(isinstance(leaf, Layer) for leaf in leaves) or not all(map(_is_number, layers)):
         return layers
     return tuple(map(constant_value, layers))
 

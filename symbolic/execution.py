@@ -21,7 +21,7 @@ from symbolic.literal import delta_spec
 from symbolic.live import Captured
 from symbolic.ops.operation import topological
 from symbolic.ops.passing import Tuple
-from symbolic.plan import CAREFUL, Instruction, Mode, Program, build
+from symbolic.plan import CAREFUL, FORGOTTEN, Instruction, Mode, Program, build
 from symbolic.spec import AnySpec, OpaqueSpec, TupleSpec
 from symbolic.trace import Tracing
 from symbolic.values import fitted
@@ -78,11 +78,15 @@ class Executable:
         return culprit(self.program, values, what, names)
 
 
-def culprit(program: Program, values: Sequence[Any], what: str, names: Mapping[AnyLayer, str]) -> LayerError:
-    slots = program.slots(values)
+def culprit(
+    program: Program, values: Sequence[Any], what: str, names: Mapping[AnyLayer, str], ready: Sequence[Any] = ()
+) -> LayerError:
+    """The same; `ready` are the slots after a forward part, from which the search goes on if inputs are forgotten."""
+    forgotten = any(one is FORGOTTEN for one in values)
+    slots, start = (list(ready), program.split) if forgotten else (program.slots(values), 0)
     found: list[Instruction] = []
     with np.errstate(all="ignore"):
-        program.run(slots, 0, len(program.instructions), _Search(found))
+        program.run(slots, start, len(program.instructions), _Search(found))
     for leaf, value in zip(program.leaves, values, strict=True):
         if not entirely_finite(value):
             count = int(np.size(value) - np.count_nonzero(np.isfinite(value)))
@@ -96,11 +100,13 @@ def culprit(program: Program, values: Sequence[Any], what: str, names: Mapping[A
     return located(NonFiniteError(seen, remedy=remedy), found[0].node._origin)
 
 
-def look(program: Program, values: Sequence[Any], results: Sequence[Any], primal: int) -> None:
+def look(
+    program: Program, values: Sequence[Any], results: Sequence[Any], primal: int, ready: Sequence[Any] = ()
+) -> None:
     """Within `check_finite`: raise if a result is not finite, with the place where that began."""
     if here.finite and not all(map(entirely_finite, results)):
         what = "a gradient is not finite" if all(map(entirely_finite, results[:primal])) else "the value is not finite"
-        raise culprit(program, values, what, {})
+        raise culprit(program, values, what, {}, ready)
 
 
 def placed(on: Specialization, program: Program, slots: Sequence[Any], delta: Any, made: str) -> list[Any]:
@@ -134,7 +140,7 @@ def way_back(program: Program, slots: list[Any], primal: int, mode: Mode | None 
     results = program.results(plain)
     if not finite(results[primal:]):
         results = with_care(program, slots, primal, len(results))
-    look(program, slots[: len(program.leaves)], results, primal)
+    look(program, slots[: len(program.leaves)], results, primal, slots)
     return results[primal:]
 
 

@@ -145,12 +145,20 @@ def named(value: Any, names: frozenset[str]) -> Iterator[Any]:
         meta: Any = type(value)
         kinds: list[type] = [*value.__mro__, *meta.__mro__]
         spaces = [vars(one) for one in kinds if one not in (object, type)]
+        names |= {name for one in kinds if not is_library(home_of(one)) for name in _special(one)}
     for name in sorted(names):
         for space in spaces:
             if name in space:
                 yield name
                 yield Same(space[name]) if isinstance(space[name], types.FunctionType) else space[name]
                 break
+
+
+def _special(kind: type) -> Iterator[str]:
+    """The methods that code calls without their names: `a(x)`, `a[k]`, `a * x`, `if a`, `for one in a`."""
+    for name, one in vars(kind).items():
+        if name.startswith("__") and isinstance(one, (types.FunctionType, property, staticmethod, classmethod)):
+            yield name
 
 
 def is_foreign(value: Any) -> bool:

@@ -32,6 +32,10 @@ class Instruction(NamedTuple):
     reads: tuple[int, ...]  # the sources, and where the kernel takes an array for its result, a slot without one
 
 
+FORGOTTEN = object()
+"""In the slot of an input that the way back does not read."""
+
+
 class Program:
     """A graph as instructions over numbered slots.
 
@@ -113,7 +117,7 @@ class Program:
         """Forget what the way back does not read, after the forward part has run."""
         read = {k for one in self.instructions[self.split :] for k in one.sources}.union(self.outputs)
         for k in set(range(self.size)) - read:
-            slots[k] = None
+            slots[k] = FORGOTTEN if k < len(self.leaves) else None
 
     def __str__(self) -> str:
         lines = [f"v{k} = input {leaf}" for k, leaf in enumerate(self.leaves)]

@@ -22,11 +22,11 @@ from symbolic.asking import answer, phrase
 from symbolic.assignment import Assignments
 from symbolic.calls import called
 from symbolic.captured import Watch, watches
-from symbolic.concrete import Numbers
+from symbolic.concrete import Constants, Numbers
 from symbolic.context import here, inside, trying
-from symbolic.errors import buried, place_of
+from symbolic.errors import SymbolicError, buried, place_of
 from symbolic.fingerprint import MOVING, Same
-from symbolic.inference import Inference, unseen
+from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer, cannot, refuse, short
 from symbolic.leaves import Literal, Weight
 from symbolic.literal import as_layer, delta_spec
@@ -52,7 +52,7 @@ class Tracing(Assignments):
         self.leaves = tuple(leaves)
         self.numbers = None if numbers is None else Numbers(numbers, facts)
         self.decisions: list[Any] = []
-        self.constants: dict[AnyLayer, bool] = {}
+        self.constants = Constants(self.lies)
         self.sliced = False  # some values stand for one slice of many
         self.guards: dict[tuple[AnyLayer, str, int], Any] = {}
         self.checks: list[Callable[[Inference], None]] = []
@@ -201,14 +201,14 @@ class Tracing(Assignments):
     def number(self, node: AnyLayer, asked: str) -> Any:
         """The same where the answer would strip a gradient: of constants, and of what has no gradient."""
         node = self.resolve(node)
-        if not self.is_constant(node) and (self.numbers is None or delta_spec(self.facts.spec(node)) is not None):
+        if not self.is_settled(node) and (self.numbers is None or delta_spec(self.facts.spec(node)) is not None):
             cannot(node, phrase(asked))
         return self.answer(node, asked)
 
     def known(self, node: AnyLayer) -> Any:
         """The value of a constant, for those who need an array; `None` of any other node."""
         node = self.resolve(node)
-        return self._constant(node) if self.is_constant(node) else None
+        return self._constant(node) if self.is_settled(node) else None
 
     def _constant(self, node: AnyLayer) -> Any:
         return constant_value(node) if self.numbers is None else self.numbers.of(node)
@@ -245,12 +245,12 @@ class Tracing(Assignments):
         return tuple if isinstance(spec, TupleSpec) else np.ndarray
 
     def is_constant(self, node: AnyLayer) -> bool:
-        """`is_constant`, kept for each node: a loop that asks at every turn looks at new nodes only."""
-        for one in unseen(node, self.constants):
-            operands = one.operands if isinstance(one, Operation) else ()
-            fixed = isinstance(one, (Operation, Literal)) and not isinstance(one, BatchMark)
-            self.constants[one] = fixed and all(self.constants[each] for each in operands)
-        return self.constants[node]
+        """Whether a value is the same in every call on this path."""
+        return self.constants.variables(node) is not None
+
+    def is_settled(self, node: AnyLayer) -> bool:
+        """Whether a constant may stand as its number: no derivative is being taken by a variable below it."""
+        return self.constants.variables(node) == frozenset()
 
     @property
     def answers(self) -> list[Any]:
@@ -295,6 +295,7 @@ def run_body(store: Store | None, function: Callable[..., Any], args: Sequence[A
     assert isinstance(tracing, Tracing)
     loan = tracing.loan(function)
     tracing.bodies += 1
+    ours: SymbolicError | None = None
     if store is not None:
         tracing.owners.append(Owner(store))
         tracing.owners[-1].frame = sys._getframe(0)
@@ -306,6 +307,7 @@ def run_body(store: Store | None, function: Callable[..., Any], args: Sequence[A
             raise
         raise ours from error
     finally:
+        del ours  # an error leads to this frame: together they would keep the arguments
         if store is not None:
             tracing.owners.pop()
 

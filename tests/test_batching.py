@@ -150,6 +150,25 @@ def test_a_result_that_is_one_for_all() -> None:
         vmap(lambda x: {"a": x}, out_axes={"b": 0})(X)
 
 
+def test_a_result_that_is_one_for_all_slices_of_which_each_takes_its_branch() -> None:
+    def one(x: Any, y: Any) -> Any:
+        return y * len("many" if x > 1.0 else "few.")
+
+    def many(x: Any, y: Any) -> Any:
+        return y * (2.0 if x > 1.0 else 1.0)
+
+    def of(f: Any, x: Any) -> Any:
+        return vmap(f, in_axes=(0, None), out_axes=None)(x, np.ones(2))
+
+    x = np.array([0.5, 1.5])
+    assert of(one, x).tolist() == [4.0, 4.0]
+    assert grad(lambda x: np.sum(of(one, x)) + x[0])(x).tolist() == [1.0, 0.0]
+    cases: list[Callable[[Any], Any]] = [lambda x: of(many, x), grad(lambda x: np.sum(of(many, x)) + x[0])]
+    for mapped in cases:
+        with pytest.raises(ShapeError, match="out_axes=None"):
+            mapped(x)
+
+
 @pytest.mark.parametrize("f", [np.sin, np.sum, lambda x: x @ W, lambda x: np.sort(x)[:2], np.linalg.norm])
 def test_no_slice_at_all(f: Any) -> None:
     none = np.zeros((0, 3))
@@ -375,6 +394,16 @@ def test_the_truth_of_a_slice() -> None:
     assert np.allclose(pairs["a"], want) and pairs["s"] == "t"
     with pytest.raises(TraceError, match=r"no slices.*;"):
         vmap(choosing)(np.zeros((0, 3)))
+
+
+def test_an_error_of_the_body_comes_out_of_a_map_by_slices() -> None:
+    def f(x: Any) -> Any:
+        if x > 1.0:
+            raise LookupError("too large")
+        return x
+
+    with pytest.raises(LookupError, match="too large"):
+        grad(lambda x: np.sum(vmap(f)(np.stack([x, x]))))(2.0)
 
 
 def test_captured_arrays_are_read_at_every_call() -> None:

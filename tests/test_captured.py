@@ -9,7 +9,7 @@ import dataclasses
 import enum
 import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -538,6 +538,47 @@ CHANGES: list[tuple[Any, Any, Any]] = [
     (lambda x: reads_an_attribute(SPACE, x), lambda: setattr(SPACE, "by", 9.0), lambda: setattr(SPACE, "by", 2.0)),
     (lambda x: x * PARSED.by, lambda: setattr(PARSED, "by", 9.0), lambda: setattr(PARSED, "by", 2.0)),
     (lambda x: counting(x), lambda: setattr(counting, "by", 9.0), lambda: setattr(counting, "by", 2.0)),
+]
+
+
+class Operators:
+    """Methods that code calls without naming them."""
+
+    def __call__(self, x: Any) -> Any:
+        return x * 2.0
+
+    def __getitem__(self, index: int) -> float:
+        return 2.0
+
+    def __len__(self) -> int:
+        return 2
+
+    def __mul__(self, other: Any) -> Any:
+        return other * 2.0
+
+    def __contains__(self, other: object) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[float]:
+        return iter([1.0, 1.0])
+
+
+OPERATORS = Operators()
+
+
+def special(name: str, method: Any) -> tuple[Any, Any]:
+    """Another method in the place of one, and the way back."""
+    before = vars(Operators)[name]
+    return lambda: setattr(Operators, name, method), lambda: setattr(Operators, name, before)
+
+
+CHANGES += [
+    (lambda x: OPERATORS(x), *special("__call__", lambda self, x: x * 3.0)),
+    (lambda x: x * OPERATORS[0], *special("__getitem__", lambda self, index: 3.0)),
+    (lambda x: x * len(OPERATORS), *special("__len__", lambda self: 3)),
+    (lambda x: OPERATORS * x, *special("__mul__", lambda self, other: other * 3.0)),
+    (lambda x: x if 3 in OPERATORS else -x, *special("__contains__", lambda self, other: False)),
+    (lambda x: sum(x * one for one in OPERATORS), *special("__iter__", lambda self: iter([1.0, 2.0]))),
 ]
 
 

@@ -459,3 +459,52 @@ def test_stop_gradient() -> None:
     assert stop_gradient(X) is X and stop_gradient("text") == "text"
     layer = stop_gradient(s.Identity()) * s.Identity()
     assert layer.predict(3.0) == 9.0 and grad(layer)(3.0) == 3.0
+
+
+def root(x: Any) -> Any:
+    return np.sum(np.sqrt(x))
+
+
+def pulled_later(x: Any) -> Any:
+    """The pullback alone stands in the block."""
+    _, pullback = vjp(root, x)
+    with s.check_finite():
+        return pullback(1.0)
+
+
+@pytest.mark.parametrize(
+    "derived",
+    [
+        grad(root),
+        value_and_grad(root),
+        hessian(root),
+        jacobian(np.sqrt),
+        grad(s.remat(root)),
+        s.vmap(grad(np.sqrt)),
+        lambda x: jvp(root, (x,), (np.ones(2),)),
+        lambda x: vjp(root, x)[1](1.0),
+        pulled_later,
+        lambda x: s.vmap(lambda t: np.sqrt(t) if t > 5.0 else 1.0 / t)(x),
+    ],
+)
+def test_what_is_not_finite_is_told_by_every_transformation(derived: Any) -> None:
+    with s.check_finite(), pytest.raises(s.NonFiniteError, match="came from Divide"):
+        derived(np.array([0.0, 1.0]))
+    with s.check_finite():
+        derived(np.array([2.0, 1.0]))
+
+
+@pytest.mark.parametrize(
+    "mixed",
+    [
+        lambda: grad(lambda x: grad(lambda y: np.exp(y * x))(1.0))(2.0),
+        lambda: grad(lambda x: jvp(lambda y: np.exp(y * x), (1.0,), (1.0,))[1])(2.0),
+        lambda: jvp(lambda x: grad(lambda y: np.exp(y * x))(1.0), (2.0,), (1.0,))[1],
+        lambda: grad(lambda x: vjp(lambda y: np.exp(y * x), 1.0)[1](1.0)[0])(2.0),
+        lambda: grad(lambda x: jacobian(lambda y: np.exp(y * x))(1.0))(2.0),
+    ],
+)
+def test_derivatives_by_constants_see_each_other_within_a_trace(mixed: Any) -> None:
+    """The mixed derivative of exp(x y) at (2, 1) is 3 exp(2), though a body knows both numbers."""
+    assert mixed() == pytest.approx(3.0 * np.exp(2.0), rel=1e-12)
+    assert grad(lambda a: a * mixed())(3.0) == pytest.approx(3.0 * np.exp(2.0), rel=1e-12)

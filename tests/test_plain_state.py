@@ -253,6 +253,15 @@ def test_nothing_of_a_call_stays_alive(function: Any, make: Any, uncollected: No
     assert [one() for one in kept] == [None] * len(kept)
 
 
+def test_nothing_of_a_map_by_slices_stays_alive(uncollected: None) -> None:
+    mapped = s.vmap(branches)
+    x = np.stack([X, -X])
+    kept = weakref.ref(x)
+    mapped(x)
+    del x
+    assert kept() is None
+
+
 @pytest.mark.parametrize("make_callable", [s.grad, lambda f: symbolic(f, np.ndarray, returns=float)])
 def test_what_is_dropped_lets_go_of_its_function(make_callable: Any, uncollected: None) -> None:
     def make() -> Any:

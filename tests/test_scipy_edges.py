@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ from differences import richardson
 from scipy_makers import through
 from subjects import network
 
-from symbolic import SymbolicError, grad, value_and_grad
+from symbolic import SymbolicError, grad, jacobian, jvp, value_and_grad, vjp, vmap
 from symbolic.ops.foreign import ROOMS, handler, load, refusal, spoken
 
 for package in ROOMS:
@@ -287,3 +288,32 @@ def test_the_table_is_written_anew() -> None:
         assert written == now, "run python tests/scipy_table.py"
     missing = [row for row in now.splitlines() if row.endswith(("| yes |", "argument |")) and row not in written]
     assert not missing
+
+
+@pytest.mark.parametrize(
+    "derived",
+    [
+        lambda f, x: grad(f)(x),
+        lambda f, x: value_and_grad(f)(x)[1],
+        lambda f, x: vjp(f, x)[1](1.0)[0],
+        lambda f, x: jvp(f, (x,), (1.0,))[1],
+        lambda f, x: jacobian(f)(x),
+        lambda f, x: vmap(grad(f))(np.array([x]))[0],
+    ],
+)
+def test_a_derivative_by_a_constant_within_a_trace(derived: Any) -> None:
+    """What is known as a number is still differentiated by: SciPy's function is not run on the number."""
+
+    def f(x: Any) -> Any:
+        return sp.erf(x) * x
+
+    x = 0.5
+    right = math.erf(x) + x * 2.0 / math.sqrt(math.pi) * math.exp(-x * x)
+    assert grad(lambda a: a * derived(f, x))(3.0) == pytest.approx(right, rel=1e-12)
+
+
+def test_what_a_constant_derivative_gives_is_a_number_again() -> None:
+    def f(a: Any) -> Any:
+        return a * sp.wofz(float(grad(lambda x: x * x)(0.5))).real  # of which no derivative is known
+
+    assert grad(f)(3.0) == pytest.approx(math.exp(-1.0), rel=1e-12)
