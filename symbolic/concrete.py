@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symbolic.context import inside
-from symbolic.differentiate import Gradient, expand, pullback
+from symbolic.differentiate import Gradient, expand
 from symbolic.errors import fail
 from symbolic.inference import Inference, unseen
 from symbolic.layer import AnyLayer
@@ -26,6 +26,7 @@ class Numbers:
 
     def __init__(self, values: Mapping[AnyLayer, Any], facts: Inference) -> None:
         self.values: dict[AnyLayer, Any] = dict(values)
+        self.written: dict[AnyLayer, AnyLayer] = {}  # gradients that were written out already
         self.facts = facts
 
     def of(self, node: AnyLayer) -> Any:
@@ -39,15 +40,12 @@ class Numbers:
         return self.values[node]
 
     def _written_out(self, node: AnyLayer) -> AnyLayer:
-        """The node with every `Batch` below it written out: a slice has no number, all of them together have."""
-        if not any(isinstance(one, Batch) for one in unseen(node, self.values)):
+        """The node with every `Batch` and every `Gradient` below it written out, inner ones first."""
+        if not any(isinstance(one, (Batch, Gradient)) for one in unseen(node, self.values)):
             return node
-        return expand([node], self.facts)[0]
+        return expand([node], self.facts, self.written)[0]
 
     def _computed(self, node: AnyLayer) -> Any:
-        if isinstance(node, Gradient):
-            one, delta, *variables = node.operands
-            return tuple([self.of(found) for found in pullback(one, delta, variables, self.facts)])
         if isinstance(node, Operation):
             return self._evaluated(node)
         if isinstance(node, Weight):

@@ -13,7 +13,7 @@ import numpy as np
 
 from symbolic.context import inside
 from symbolic.errors import fail
-from symbolic.inference import Inference
+from symbolic.inference import Inference, unseen
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
@@ -52,12 +52,13 @@ def ones_like(output: AnyLayer) -> AnyLayer:
     return SumLike.make((Literal(1.0), output))  # type: ignore[no-any-return]  # a layer
 
 
-def expand(roots: Sequence[AnyLayer], facts: Inference) -> list[AnyLayer]:
-    """The same roots with every gradient written out."""
-    done: dict[AnyLayer, AnyLayer] = {}
+def expand(roots: Sequence[AnyLayer], facts: Inference, done: dict[AnyLayer, AnyLayer] | None = None) -> list[AnyLayer]:
+    """The same roots with every gradient written out; `done` has what was written out before, and takes what is now."""
+    done = {} if done is None else done
     with inside(facts=facts, trace=None):
-        for node in topological(roots):
-            done[node] = _expanded(node, done, facts)
+        for root in roots:
+            for node in unseen(root, done):
+                done[node] = _expanded(node, done, facts)
     return [done[root] for root in roots]
 
 

@@ -73,6 +73,8 @@ class Tracing(Assignments):
         node = self.resolve(node)
         spec = self.facts.spec(node)
         shape, dtype = (spec.shape, spec.dtype) if isinstance(spec, Spec) else (None, None)
+        if what == "python":  # whether it is a number of Python's own
+            return self.guard(node, what, 0, spec.python if isinstance(spec, Spec) else None)
         if what == "dtype":
             return self.unknown(node, what) if dtype is None else self.guard(node, "dtype", 0, dtype)
         if shape is None and self.numbers is None:
@@ -137,6 +139,8 @@ class Tracing(Assignments):
             if what == "kind":
                 return False  # more was asked than specs tell
             found = facts.ask(node, what)
+            if what == "python" and found is value is None:
+                continue
             if what == "shape":
                 found = found[axis] if found is not None and axis < len(found) else None
             if found is None or found != value:

@@ -564,3 +564,18 @@ def test_a_file_that_the_body_reads_is_read_at_every_call(tmp_path: Path) -> Non
         assert derivative(1.0) == 2.0
     path.write_text("3.0")
     assert derivative(1.0) == 3.0
+
+
+def test_a_loop_may_ask_for_derivatives_of_derivatives() -> None:
+    def f(x: Any) -> Any:
+        return np.cos(x) * x
+
+    def newton(a: Any) -> Any:
+        x, slope, curvature, turns = a, grad(f), grad(grad(f)), 0
+        while abs(slope(x)) > 1e-10 and turns < 20:
+            x, turns = x - slope(x) / curvature(x), turns + 1
+        return x * a
+
+    value, derivative = value_and_grad(newton)(0.9)
+    assert value == newton(0.9)
+    np.testing.assert_allclose(derivative, (newton(0.9 + 1e-6) - newton(0.9 - 1e-6)) / 2e-6, rtol=1e-8)

@@ -197,15 +197,17 @@ def fsum(seq: Any) -> Any:
 def total(iterable: Any, /, start: Any = 0) -> Any:
     """`sum(values)`: of Python's floats by Python itself, of all else by one `+` after the other."""
     entries = [start, *iterable]
-    trace = here.trace
-    floats = trace is not None and all(
-        issubclass(trace.kind(one) if isinstance(one, Layer) else type(one), (float, int))
-        and not isinstance(one, np.generic)
-        for one in entries
-    )
-    if not floats or not any(isinstance(one, Layer) for one in entries):
+    traced = any(isinstance(one, Layer) for one in entries)
+    if not traced or here.facts is None or not all(map(_is_pythons, entries)):
         return sum(entries[1:], start)
     return Total.make(tuple(map(as_layer, entries)), (False,))
+
+
+def _is_pythons(value: Any) -> bool:
+    """Whether a value is a float or an int of Python's own."""
+    if not isinstance(value, Layer) or here.facts is None:
+        return type(value) in (float, int)
+    return here.facts.ask(as_layer(value), "python") in (float, int)
 
 
 MAKING[sum] = total
