@@ -235,6 +235,7 @@ NOTHING: dict[tuple[str, str], str] = {
     **{(f"np.{name}", "where"): "NumPy has none here" for name in ("matmul", "vecdot", "matvec", "vecmat")},
     ("np.linalg.tensorinv", "ind"): "another one is for another array: test_linalg.py",
     ("np.frexp", "dtype"): "NumPy takes none for two results",
+    ("np.reshape", "newshape"): "another name of shape, which older versions of NumPy still take",
 }
 """Arguments with no value to try, each with its reason."""
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from symbolic.context import here
+from symbolic.errors import ShapeError
 from symbolic.layer import METHODS, Layer, refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import along, ints
@@ -48,7 +49,7 @@ def _flat_places(array: Any, places: Any, mode: str, name: str) -> Any:
     """The index of the entries that stand at these places in C order."""
     size = int(array.size)
     if mode not in ("raise", "wrap", "clip"):
-        raise ValueError(f"{name} with mode={mode!r}; use 'raise', 'wrap' or 'clip'")
+        refuse(f"the argument mode={mode!r} of {name}", "use mode='raise', 'wrap' or 'clip'", ShapeError)
     if mode == "raise" and not isinstance(places, Layer):
         if np.any((places < -size) | (places >= size)):
             raise IndexError(f"{name}: a place is out of bounds for {size} entries; use mode='wrap' or mode='clip'")
