@@ -277,11 +277,19 @@ def _builtin(function: Any) -> Any:
     owner = getattr(function, "__self__", None)
     if isinstance(owner, list) and function.__name__ == "sort":
         return functools.partial(_handed, function)
+    if isinstance(owner, np.ndarray) and function.__name__ in ("copy", "astype"):
+        return functools.partial(_copied, function)
     if isinstance(owner, (dict, set, frozenset)) or (owner is dict and function.__name__ == "fromkeys"):
         return functools.partial(asked_of_keys, function)
     if isinstance(owner, np.ufunc):
         return functools.partial(_of_ufunc, function)
     return _replaced(function)
+
+
+def _copied(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A copy of a plain array is one that the body has made."""
+    found = function(*args, **kwargs)
+    return made(found) if isinstance(found, np.ndarray) and found.dtype.kind in "fc" else found
 
 
 def _other(function: Any) -> Any:

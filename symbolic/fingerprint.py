@@ -5,6 +5,8 @@ It holds what it names, so that another object at the same address is never take
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import enum
 import functools
 import os
@@ -218,6 +220,9 @@ def _contents(value: Any, names: frozenset[str] | None) -> Iterator[Any]:
         yield from _own(value, names)
     elif isinstance(value, weakref.ReferenceType):
         yield value()
+    elif isinstance(value, contextvars.ContextVar):
+        with contextlib.suppress(LookupError):  # it has no value yet
+            yield value.get()
     else:
         for name, one in attributes(value, None if is_foreign(value) else names):
             if not _is_machinery(value, one):

@@ -268,9 +268,10 @@ class SymbolicFunction(Layer[Any, Any]):
 
     def children(self) -> Sequence[tuple[str, AnyLayer]]:
         """The weights that the traces reach, each named by its place in the body."""
-        traces = network(self).traces
-        graphs = [one.output for one in traces] if traces else [self.tree()]
+        known = network(self).traces or self.store.weights
+        graphs = [one.output for one in network(self).traces] if known else [self.tree()]
         found = [node for node in topological(graphs) if isinstance(node, Weight)]
+        found += [] if graphs else self.store.weights.values()  # made in traces of a gradient of this layer
         order = {weight: k for k, weight in enumerate(self.store.weights.values())}  # as the body makes them
         found.sort(key=lambda weight: order.get(weight, len(order)))
         return [(place_name(weight, self.title), weight) for weight in found]

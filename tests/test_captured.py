@@ -5,6 +5,7 @@
 
 import argparse
 import collections
+import contextvars
 import dataclasses
 import enum
 import functools
@@ -572,7 +573,10 @@ def special(name: str, method: Any) -> tuple[Any, Any]:
     return lambda: setattr(Operators, name, method), lambda: setattr(Operators, name, before)
 
 
+CONTEXT: contextvars.ContextVar[float] = contextvars.ContextVar("CONTEXT", default=2.0)
+
 CHANGES += [
+    (lambda x: x * CONTEXT.get(), lambda: CONTEXT.set(9.0), lambda: CONTEXT.set(2.0)),
     (lambda x: OPERATORS(x), *special("__call__", lambda self, x: x * 3.0)),
     (lambda x: x * OPERATORS[0], *special("__getitem__", lambda self, index: 3.0)),
     (lambda x: x * len(OPERATORS), *special("__len__", lambda self: 3)),

@@ -23,7 +23,17 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from sklearn.metrics import mean_squared_error  # type: ignore[import-untyped]  # it has no types
 
-from symbolic import DtypeError, ShapeError, SymbolicError, SymbolicWarning, TraceError, grad, value_and_grad
+from symbolic import (
+    DtypeError,
+    ShapeError,
+    SymbolicError,
+    SymbolicWarning,
+    TraceError,
+    Weight,
+    grad,
+    symbolic,
+    value_and_grad,
+)
 
 X = np.array([3.0, 1.0, 2.0])
 KEPT = np.zeros(3)
@@ -579,3 +589,32 @@ def test_a_loop_may_ask_for_derivatives_of_derivatives() -> None:
     value, derivative = value_and_grad(newton)(0.9)
     assert value == newton(0.9)
     np.testing.assert_allclose(derivative, (newton(0.9 + 1e-6) - newton(0.9 - 1e-6)) / 2e-6, rtol=1e-8)
+
+
+def test_a_whole_number_given_to_math_keeps_its_delta() -> None:
+    assert grad(lambda x: math.exp(x) * float(x))(2) == math.exp(2.0) * 3.0
+
+
+def test_a_copy_of_a_plain_array_may_be_written_into_through_views() -> None:
+    def f(x: Any) -> Any:
+        t = TABLE.copy()
+        view = t[1:3]
+        view[...] = x * 2.0
+        t.fill(x[0]) if x[0] < 0 else np.add.at(t, [0, 0], x[1])
+        return np.sum(t * np.array([1.0, 2.0, 3.0, 4.0]))
+
+    for x in (np.array([1.5, 0.5]), np.array([-1.5, 0.5])):
+        value, slope = value_and_grad(f)(x)
+        assert value == f(x)
+        ways = np.eye(2) * 1e-6
+        np.testing.assert_allclose(slope, [(f(x + way) - f(x - way)) / 2e-6 for way in ways], atol=1e-8)
+    assert np.array_equal(TABLE, [1.0, 2.0, 4.0, 8.0])
+
+
+def test_a_gradient_of_a_network_that_branches_makes_its_weights_known() -> None:
+    def f(x: Any) -> Any:
+        w = Weight(2.0)
+        return x * w if x > 0 else x - w
+
+    net: Any = symbolic(f, float)
+    assert grad(net)(3.0) == 2.0 and [one.value for one in net.weights().values()] == [2.0]

@@ -64,7 +64,8 @@ class RoundedNumber(Operation):
 def as_python(value: Any, to: type = float) -> Any:
     """A number of a layer: floats and complex numbers keep the gradient, counts and truths become plain."""
     node = as_layer(value)
-    if here.trace is not None and node.dtype.kind in "iub":  # its kind would be a number's, and fix the trace to it
+    weak = here.facts is not None and here.facts.ask(node, "python") is int  # a Python int has a delta, a float
+    if here.trace is not None and not weak and node.dtype.kind in "iub":
         return here.trace.number(node, to.__name__)
     return AsPython(node, to=to)
 
