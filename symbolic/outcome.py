@@ -42,6 +42,8 @@ class Outcome(NamedTuple):
 
     def rebuilt(self, values: Sequence[Any]) -> Any:
         """The result over other values."""
+        if self.tree is None and self.leaves[0] is HOLE:
+            return values[0]
         rest = iter(values)
         return unflatten(self.tree, iter([next(rest) if one is HOLE else one for one in self.leaves]))
 

@@ -7,6 +7,8 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from symbolic.errors import ShapeError
 
 Tree = Any
@@ -19,6 +21,9 @@ class Defaulting(NamedTuple):
 
     kind: type
     factory: Any
+
+
+_PLAIN = {np.ndarray, float, int, complex, bool, str, type(None)}
 
 
 def _fields(value: Any) -> tuple[str, ...] | None:
@@ -49,6 +54,9 @@ def flatten(value: Any, leaf: Leaf = _no, opened: Callable[[Any], Any] = _itself
 
 
 def _flatten(value: Any, leaves: list[Any], leaf: Leaf, opened: Callable[[Any], Any]) -> Tree:
+    if type(value) in _PLAIN:  # the usual leaves, told at once
+        leaves.append(value)
+        return None
     value = opened(value)
     if not leaf(value):
         kind, keys, inside = _taken_apart(value)
@@ -82,12 +90,14 @@ def unflatten(tree: Tree, leaves: Iterator[Any]) -> Any:
 
 def _together(kind: Any, keys: tuple[Any, ...], built: list[Any]) -> Any:
     """Not by `__init__`, which may check or compute: the parts are set as they are."""
+    if kind is tuple or kind is list:
+        return kind(built)
+    if kind is dict:
+        return dict(zip(keys, built, strict=True))
     if isinstance(kind, Defaulting):
         made = _together(kind.kind, keys, built)
         made.default_factory = kind.factory
         return made
-    if kind is tuple or kind is list:
-        return kind(built)
     if issubclass(kind, tuple):
         return tuple.__new__(kind, built)
     made = kind.__new__(kind) if issubclass(kind, (list, dict)) else object.__new__(kind)
