@@ -34,6 +34,7 @@ from symbolic.fingerprint import (
     named,
 )
 from symbolic.layer import Layer
+from symbolic.rewriting import codes_of
 
 _KNOWN = ("numpy", "symbolic", "math", "builtins", "functools", "itertools", "operator", "typing", "collections")
 
@@ -340,13 +341,6 @@ def _imports(code: types.CodeType) -> Iterator[str]:
     for one in dis.get_instructions(code):
         if one.opname == "IMPORT_NAME":
             yield str(one.argval)
-
-
-def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from codes_of(constant)
 
 
 def _global_chains(code: types.CodeType) -> Iterator[tuple[str, ...]]:

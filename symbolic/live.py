@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.captured import Watch, codes_of
+from symbolic.captured import Watch
 from symbolic.layer import AnyLayer, Layer, Lent, plainly
 from symbolic.leaves import Literal, set_once, written
+from symbolic.rewriting import codes_of
 from symbolic.spec import AnySpec, spec_of
 
 _UNSEEN = {

@@ -11,8 +11,10 @@ import builtins
 import dis
 import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
+
+from symbolic.rewriting import codes_of
 
 Meaning = Callable[[Any], Any]
 
@@ -69,7 +71,7 @@ def over_names(function: types.FunctionType, meaning: Meaning) -> types.Function
     """The function over such names; itself where it writes to its globals."""
     if function in _making.twins:
         return _making.twins[function]
-    codes = list(_codes(function.__code__))
+    codes = list(codes_of(function.__code__))
     if any(one.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") for code in codes for one in dis.get_instructions(code)):
         return function
     space = dict(function.__globals__)
@@ -86,10 +88,3 @@ def over_names(function: types.FunctionType, meaning: Meaning) -> types.Function
     finally:
         del _making.twins[function]
     return twin
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _codes(constant)

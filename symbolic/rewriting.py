@@ -91,7 +91,7 @@ def _rewritten(code: types.CodeType, space: dict[str, Any], hooks: Hooks) -> typ
     after = _compiled([*imports, *_Rewriter().visit(ast.Module(_copied(statements), [])).body], code)
     if before is None or after is None:
         return None
-    for one, other in zip(_all(before), _all(after), strict=False):
+    for one, other in zip(codes_of(before), codes_of(after), strict=False):
         if _is_same(one, code):
             fits = one.co_name == other.co_name and code.co_freevars == other.co_freevars
             return _hooked(other, hooks) if fits else None
@@ -143,11 +143,12 @@ def _compiled(statements: list[ast.stmt], code: types.CodeType) -> types.CodeTyp
             return None
 
 
-def _all(code: types.CodeType) -> Iterator[types.CodeType]:
+def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
+    """A code, and all that stand in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _all(constant)
+            yield from codes_of(constant)
 
 
 def _is_same(one: types.CodeType, code: types.CodeType) -> bool:
