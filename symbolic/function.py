@@ -7,6 +7,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from symbolic.captured import Watch
@@ -49,9 +50,8 @@ class SymbolicFunction(Layer[Any, Any]):
         bound: Mapping[str, Any] | None = None,
         store: Store | None = None,
     ) -> None:
-        set_once(self, "function", function)
-        set_once(self, "plan", plan)
-        set_once(self, "bound", dict(bound or {}))
+        for name, value in (("function", function), ("plan", plan), ("bound", dict(bound or {}))):
+            set_once(self, name, value)
         set_once(self, "store", Store(fresh_seed()) if store is None else store)
         target = getattr(function, "func", function)
         for name in ("__name__", "__qualname__", "__doc__", "__module__"):
@@ -268,10 +268,10 @@ class SymbolicFunction(Layer[Any, Any]):
 
     def children(self) -> Sequence[tuple[str, AnyLayer]]:
         """The weights that the traces reach, each named by its place in the body."""
-        known = network(self).traces or self.store.weights
-        graphs = [one.output for one in network(self).traces] if known else [self.tree()]
-        found = [node for node in topological(graphs) if isinstance(node, Weight)]
-        found += [] if graphs else self.store.weights.values()  # made in traces of a gradient of this layer
+        graphs = [one.output for one in network(self).traces]
+        with suppress(*(SymbolicError,) * bool(self.store.weights)):  # a tree that asks for data, of known weights
+            graphs = graphs or [self.tree()]
+        found = [node for node in topological(graphs or list(self.store.weights.values())) if isinstance(node, Weight)]
         order = {weight: k for k, weight in enumerate(self.store.weights.values())}  # as the body makes them
         found.sort(key=lambda weight: order.get(weight, len(order)))
         return [(place_name(weight, self.title), weight) for weight in found]
