@@ -151,7 +151,9 @@ def written(function: Any) -> Callable[..., Any]:
     return apply
 
 
-APART = (np.shape, np.empty_like, np.linalg.eig, np.linalg.eigvals, np.linalg.lstsq, np.roots, *ASKING)
+DEPRECATED = [getattr(np, name) for name in ("in1d",) if hasattr(np, name)]
+"""Older names that warn when they are called."""
+APART = (np.shape, np.empty_like, np.linalg.eig, np.linalg.eigvals, np.linalg.lstsq, np.roots, *ASKING, *DEPRECATED)
 """No law for these: no value of a network, any value, or a dtype or shape that the numbers decide."""
 TESTED = [one for one in FUNCTIONS if one not in APART and not home(one).startswith("scipy")]
 
