@@ -130,13 +130,19 @@ def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
 def _stretch(sizes: list[Dim], shapes: list[Shape], axis: int) -> Dim:
     fixed = {d for d in sizes if d is not None and d != 1}
     if len(fixed) > 1:
-        seen = " and ".join(show(s) for s in shapes)
-        a, b = sorted(fixed)[:2]
-        raise ShapeError(
-            f"operands of shapes {seen} do not broadcast: axis {-axis} has sizes {a} and {b}",
-            remedy="make the sizes equal or one of them 1 (reshape, or index with np.newaxis)",
-        )
+        a, b = sorted(fixed, key=_in_order)[:2]
+        if a != b:  # two named sizes raise Undecided where nobody can tell
+            seen = " and ".join(show(s) for s in shapes)
+            raise ShapeError(
+                f"operands of shapes {seen} do not broadcast: axis {-axis} has sizes {a} and {b}",
+                remedy="make the sizes equal or one of them 1 (reshape, or index with np.newaxis)",
+            )
     return fixed.pop() if fixed else (None if None in sizes else 1)
+
+
+def _in_order(size: Any) -> tuple[bool, Any]:
+    """Numbers first, then named sizes by their text."""
+    return (False, size) if isinstance(size, int) else (True, str(size))
 
 
 def normalize_axis(axis: int, ndim: int) -> int:

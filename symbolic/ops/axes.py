@@ -12,6 +12,7 @@ from symbolic.leaves import Literal
 from symbolic.ops.families import Movement
 from symbolic.ops.operation import Operation, array, static
 from symbolic.ops.passing import Mark
+from symbolic.polynomial import Size
 from symbolic.spec import AnySpec, AxisShapeError, Shape, Spec, normalize_axis, show
 
 NO_MEMORY = np.empty((), np.dtype([]))
@@ -20,8 +21,10 @@ NO_MEMORY = np.empty((), np.dtype([]))
 
 def ints(value: Any, what: str) -> Any:
     """A parameter that is an int or a tuple of ints, as it can be compared and printed."""
-    if value is None or isinstance(value, (int, np.integer)):
-        return value if value is None else int(value)
+    if value is None or isinstance(value, Size):
+        return value
+    if isinstance(value, (int, np.integer)):
+        return int(value)
     if isinstance(static(value, what), np.ndarray) and value.ndim == 0:
         return int(value)
     return tuple([ints(one, what) for one in value])

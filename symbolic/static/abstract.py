@@ -1,0 +1,271 @@
+"""What is known of a value before a program runs, and what does one call make of such values?
+
+A call is traced as at run time, by the very registry and the same `infer`, over leaves of which only the spec is
+known. No function of the user's is ever called.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, NoReturn
+
+import numpy as np
+
+from symbolic import public  # noqa: F401 - it fills the registry
+from symbolic.context import inside
+from symbolic.errors import DtypeError, LayerError, ShapeError, SymbolicError, TraceError, Where
+from symbolic.inference import Inference
+from symbolic.layer import AnyLayer, Layer
+from symbolic.leaves import Identity
+from symbolic.polynomial import Rest, Size, Undecided
+from symbolic.sizes import Shape
+from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec, product, spec_of
+from symbolic.trace import Tracing
+
+
+class Value(NamedTuple):
+    """A layer, or an array or number, of which the spec is known.
+
+    `loose`: of one whose rank is not known it is not even known whether it is an array or a number.
+    """
+
+    spec: AnySpec
+    loose: bool = False
+
+
+class _Unknown:
+    """An argument, or a result, of which nothing is known."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+    def __reduce__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN = _Unknown()
+
+Kind = Literal["symbolic", "symbolic-shape", "symbolic-dtype"]
+
+
+class Finding(NamedTuple):
+    """What is wrong: the parts of the sentence that run time would say, and the code of the checkers."""
+
+    seen: str
+    remedy: str
+    kind: Kind = "symbolic"
+
+
+class Answer(NamedTuple):
+    """What a call gives (a `Value`, a constant, a structure of these, or `UNKNOWN`), and what is wrong with it."""
+
+    value: Any
+    finding: Finding | None = None
+
+
+class NotKnown(Exception):  # noqa: N818 - it is no error of anybody's
+    """A call asked for what only numbers tell."""
+
+
+class Unsettled(Exception):  # noqa: N818 - it is no error of anybody's
+    """The rules could not cope: with a named size, or with something that they do not know."""
+
+
+class Abstract(Tracing):
+    """A trace without any data: what it is asked and cannot know is `NotKnown`, and no fault of the program's."""
+
+    def ask(self, node: AnyLayer, what: str) -> Any:
+        spec = self.facts.spec(self.resolve(node))
+        if not isinstance(spec, Spec):
+            raise NotKnown(what)
+        if what == "python":
+            return spec.python
+        if what == "dtype":
+            return self.unknown(node, what) if spec.dtype is None else spec.dtype
+        shape: Any = spec.shape
+        if shape is None:
+            self.unknown(node, what)
+        if what == "ndim":
+            return len(shape)
+        if what == "size":
+            return math.prod(self._size(node, k, d) for k, d in enumerate(shape))
+        return Shape(len(shape), lambda axis: self._size(node, axis, shape[axis]))
+
+    def _size(self, node: AnyLayer, axis: int, size: Any) -> Any:
+        return self.unknown(node, "shape") if size is None else size
+
+    def made(self, node: AnyLayer) -> None:
+        self.facts.spec(node)
+
+    def unknown(self, node: AnyLayer, what: str) -> NoReturn:
+        raise NotKnown(what)
+
+    def answer(self, node: AnyLayer, asked: str) -> Any:
+        raise NotKnown(asked)
+
+    number = answer
+
+    def known(self, node: AnyLayer) -> Any:
+        return None
+
+    def kind(self, node: AnyLayer) -> type:
+        return native(Value(self.facts.spec(self.resolve(node))), certain=True)
+
+    def is_value(self, node: AnyLayer) -> bool:
+        return True
+
+
+def native(value: Any, certain: bool = False) -> type:
+    """The native type that stands for a value (or its spec); with `certain`, `NotKnown` where it is a guess."""
+    spec = value.spec if isinstance(value, Value) else value
+    if isinstance(spec, TupleSpec):
+        return tuple
+    if isinstance(spec, OpaqueSpec):
+        return spec.kind
+    if spec.python is not None:
+        return spec.python
+    if spec.shape != ():
+        if certain and spec.shape is None:
+            raise NotKnown("type")
+        return np.ndarray
+    if spec.dtype is None or spec.dtype == np.float64:
+        return float
+    return spec.dtype.type
+
+
+# --------------------------------------------------------------------------- arguments
+
+
+class Leaves:
+    """The leaves that stand for the values among the arguments of one call."""
+
+    def __init__(self) -> None:
+        self.specs: dict[AnyLayer, AnySpec] = {}
+        self.faithful = True  # every argument is represented by what is known of it
+
+    def of(self, argument: Any) -> Any:
+        """An argument as it is given to the function: values as leaves, structures entry by entry."""
+        if isinstance(argument, Value):
+            return self._leaf(argument.spec)
+        if argument is UNKNOWN:
+            self.faithful = False
+            return self._leaf(Spec())
+        kind = type(argument)
+        if kind in (tuple, list):
+            return kind([self.of(one) for one in argument])
+        if kind is dict:
+            return {name: self.of(one) for name, one in argument.items()}
+        if kind is slice:
+            return slice(*map(self.of, (argument.start, argument.stop, argument.step)))
+        return argument
+
+    def _leaf(self, spec: AnySpec) -> Any:
+        if isinstance(spec, TupleSpec):
+            return tuple([self._leaf(one) for one in spec])
+        leaf: AnyLayer = Identity()
+        self.specs[leaf] = seen_by_rules(spec)
+        return leaf
+
+
+def seen_by_rules(spec: AnySpec) -> AnySpec:
+    """The spec without a marker of any number of axes: to the rules such a shape is unknown."""
+    if isinstance(spec, Spec) and spec.shape is not None and any(isinstance(d, Rest) for d in spec.shape):
+        return spec._replace(shape=None)
+    return spec
+
+
+NOWHERE = Where()
+
+
+def run(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
+    """What one call gives. `Unsettled` where the rules cannot cope, or have no answer without numbers."""
+    leaves, facts = Leaves(), Inference({})
+    tracing = Abstract((), facts, None)
+    with inside(trace=tracing, facts=tracing, origin=NOWHERE, path="", prefix="", floating=None):
+        placed = [leaves.of(one) for one in args]
+        named = {name: leaves.of(one) for name, one in kwargs.items()}
+        facts.specs.update(leaves.specs)
+        try:
+            return Answer(_result(function(*placed, **named), tracing))
+        except Exception as error:
+            found = finding(error)
+            if found is None or not (leaves.faithful or _refuses(found)):
+                raise Unsettled from error
+            return Answer(UNKNOWN, found)
+
+
+def _result(value: Any, tracing: Abstract) -> Any:
+    if isinstance(value, Layer):
+        return _of_spec(tracing.facts.spec(tracing.resolve(value)))
+    if isinstance(value, Shape):
+        return tuple([_size_or_unknown(value, k) for k in range(len(value))])
+    if isinstance(value, (np.ndarray, np.generic)):
+        return Value(spec_of(value))
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*[_result(one, tracing) for one in value])
+    if type(value) in (tuple, list):
+        return type(value)([_result(one, tracing) for one in value])
+    return value if is_constant(value) else UNKNOWN
+
+
+def _of_spec(spec: AnySpec) -> Any:
+    if isinstance(spec, TupleSpec):
+        return tuple([_of_spec(one) for one in spec])
+    return Value(spec)
+
+
+def _size_or_unknown(shape: Shape, axis: int) -> Any:
+    try:
+        return shape[axis]
+    except NotKnown:
+        return UNKNOWN
+
+
+def is_constant(value: Any) -> bool:
+    """Whether a value is one that a checker can follow as it is."""
+    return value is None or isinstance(
+        value, (int, float, complex, str, bytes, Size, np.dtype, type(Ellipsis), np.finfo, np.iinfo, type)
+    )
+
+
+# --------------------------------------------------------------------------- errors
+
+
+def finding(error: BaseException | None) -> Finding | None:
+    """What an error says for certain; `None` where it says that something is not known, or that a rule has failed."""
+    if not isinstance(error, SymbolicError) or _is_doubtful(error):
+        return None
+    if isinstance(error, ShapeError):
+        return Finding(error.seen, error.remedy, "symbolic-shape")
+    if isinstance(error, DtypeError):
+        return Finding(error.seen, error.remedy, "symbolic-dtype")
+    found = Finding(error.seen, error.remedy)
+    return found if isinstance(error, TraceError) and _refuses(found) else None
+
+
+def _is_doubtful(error: BaseException) -> bool:
+    """Whether an error came of something that was not known."""
+    seen: set[int] = set()
+    at: BaseException | None = error
+    while at is not None and id(at) not in seen:
+        if isinstance(at, (Undecided, NotKnown)):
+            return True
+        seen.add(id(at))
+        at = at.__cause__ or at.__context__
+    return type(error) is LayerError  # of a cause that is none of ours
+
+
+_REFUSALS = (" is not supported on layers", " which has no memory of its own")
+"""How the sentences of refusals end that hold whatever the numbers are (`layer.unsupported`, `ops.methods`)."""
+
+
+def _refuses(found: Finding) -> bool:
+    return found.kind == "symbolic" and found.seen.endswith(_REFUSALS)
+
+
+def entries(spec: AnySpec) -> Any:
+    """How many entries an array has; `None` where that is not known."""
+    return product(spec.shape) if isinstance(spec, Spec) and spec.shape is not None else None

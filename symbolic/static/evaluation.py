@@ -1,0 +1,167 @@
+"""What does a function, an operator, a method or an attribute give for values that are known only by their spec?"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from symbolic.callees import CALLS, ELSEWHERE, MAKING
+from symbolic.calls import called
+from symbolic.errors import SymbolicError
+from symbolic.layer import FUNCTIONS, UFUNC_METHODS, Layer, unsupported
+from symbolic.naming import instead_of, qualified
+from symbolic.ops.families import Elementwise, Reduction
+from symbolic.ops.foreign import handler, is_scipy, refusal
+from symbolic.ops.operation import Operation
+from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value
+from symbolic.static.valuations import Call, solve
+
+
+def call(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
+    """What a call of a known function gives, and what is wrong with it."""
+    key = _key(function, args, kwargs)
+    found = _CACHE.get(key) if key is not None else None
+    if found is None:
+        found = _call(function, args, kwargs)
+        if key is not None:
+            if len(_CACHE) >= _MOST:
+                _CACHE.clear()
+            _CACHE[key] = found
+    return found
+
+
+_CACHE: dict[Any, Answer] = {}
+_MOST = 20_000
+
+
+def _key(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    try:
+        key = function, _frozen(args), _frozen(kwargs)
+        hash(key)
+    except TypeError:  # something in it has no hash
+        return None
+    return key
+
+
+def _frozen(value: Any) -> Any:
+    kind = type(value)
+    if kind is Value:
+        return value
+    if kind in (tuple, list):
+        return (kind, *map(_frozen, value))
+    if isinstance(value, Mapping):
+        return (dict, *[(name, _frozen(one)) for name, one in value.items()])
+    if kind is slice:
+        return slice, _frozen((value.start, value.stop, value.step))
+    return kind, value  # 1, 1.0 and True are equal
+
+
+def _call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
+    known = supported(function)
+    if isinstance(known, Finding):
+        return Answer(UNKNOWN, known)
+    if not known or any(map(_is_code, (*args, *kwargs.values()))):
+        return Answer(UNKNOWN)
+    return solve(Call(_traced(function), args, kwargs), _trusted(function))
+
+
+def _is_code(value: Any) -> bool:
+    """Whether an argument is a function of the user's own, which is never called."""
+    if isinstance(value, (tuple, list)):
+        return any(map(_is_code, value))
+    return callable(value) and not isinstance(value, (type, np.dtype))
+
+
+def _traced(function: Any) -> Callable[..., Any]:
+    """The function as the body of a traced function would call it."""
+
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        return called(function)(*args, **kwargs)
+
+    return apply
+
+
+def _trusted(function: Any) -> bool:
+    """Whether the rule of the function copes with names: the families that tests/test_static.py goes through."""
+    if getattr(function, "__module__", None) == "_operator":
+        return function not in (operator.getitem, operator.contains)
+    found = FUNCTIONS.get(function)
+    cls = getattr(found, "cls", None)
+    return isinstance(cls, type) and issubclass(cls, (Elementwise, Reduction))
+
+
+def method(name: str, self: Value, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
+    """What `self.name(*args, **kwargs)` gives."""
+    return call(_method(name), (self, *args), kwargs)
+
+
+_METHODS: dict[str, Callable[..., Any]] = {}
+
+
+def _method(name: str) -> Callable[..., Any]:
+    """One function for each name, so that the answers are kept."""
+
+    def apply(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self, name)(*args, **kwargs)
+
+    return _METHODS.setdefault(name, apply)
+
+
+def attribute(name: str, self: Value) -> Answer:
+    """What `self.name` is."""
+    return call(_attribute(name), (self,), {})
+
+
+_ATTRIBUTES: dict[str, Callable[..., Any]] = {}
+
+
+def _attribute(name: str) -> Callable[..., Any]:
+    def apply(self: Any, /) -> Any:
+        return getattr(self, name)
+
+    return _ATTRIBUTES.setdefault(name, apply)
+
+
+# --------------------------------------------------------------------------- which functions are known?
+
+_BUILTINS = {abs, bool, complex, divmod, float, int, isinstance, len, max, min, pow, round, sum, type}
+
+
+def supported(function: Any) -> bool | Finding:
+    """Whether anything is known of a function; a finding where it is known to take no layer."""
+    try:
+        return _supported(function)
+    except TypeError:  # it has no hash
+        return False
+
+
+def _supported(function: Any) -> bool | Finding:
+    if function in _METHODS.values() or function in _ATTRIBUTES.values() or function in _BUILTINS:
+        return True
+    if isinstance(function, np.ufunc):
+        return function in FUNCTIONS or ELSEWHERE[0](function) is not None or _refusal(qualified(function))
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, np.ufunc):
+        name = function.__name__
+        return (owner, name) in UFUNC_METHODS or _refusal(f"{qualified(owner)}.{name}")
+    if is_scipy(function):
+        return handler(function) is not None or _of(refusal(function))
+    if isinstance(function, type) and issubclass(function, Layer):
+        return issubclass(function, Operation)
+    module = str(getattr(function, "__module__", None))
+    if function in FUNCTIONS or function in MAKING or function in CALLS:
+        return True
+    if module.partition(".")[0] == "numpy" and hasattr(function, "_implementation"):
+        return _refusal(qualified(function))
+    return module in ("math", "_operator") or module.startswith("symbolic.ops.")
+
+
+def _refusal(name: str) -> Finding:
+    return _of(unsupported(name, instead_of(name)))
+
+
+def _of(error: SymbolicError) -> Finding:
+    return Finding(error.seen, error.remedy)

@@ -1,0 +1,255 @@
+"""What does a call give for named sizes? The rules are asked with the names, and held against numbers in their place.
+
+A rule that copes with a name answers by itself. Where one cannot, it is asked with numbers: distinct primes, small
+ones, all equal, all ones. What is read off these answers, `n-1` say, is only kept if it holds in each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from symbolic.polynomial import Size
+from symbolic.spec import AnySpec, Spec, TupleSpec
+from symbolic.static.abstract import UNKNOWN, Answer, Unsettled, Value, is_constant, run
+
+Valuation = Mapping[str, int]
+_LARGE = (13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
+_LARGER = (101, 97, 89, 83, 73, 71, 67, 61, 59, 53)  # the other way round: neither name is the smaller one
+_SMALL = (3, 2, 5, 7, 11, 13, 17, 19, 23, 29)
+
+
+class Call(NamedTuple):
+    """A function and its arguments, in which named sizes may stand."""
+
+    function: Callable[..., Any]
+    args: Sequence[Any]
+    kwargs: Mapping[str, Any]
+
+    def attempt(self, sizes: Callable[[Any], Any] | None = None) -> Answer | None:
+        """The answer with other sizes in the place of the named ones; `None` where the rules have none."""
+        args, kwargs = self.args, self.kwargs
+        try:
+            if sizes is not None:
+                args = [replaced(one, sizes) for one in args]
+                kwargs = {name: replaced(one, sizes) for name, one in kwargs.items()}
+            return run(self.function, args, kwargs)
+        except Unsettled:
+            return None
+
+
+def solve(call: Call, trusted: bool = False) -> Answer:
+    """The answer of a call; `trusted`: the function's rule is known to cope with names."""
+    sizes = list(named((*call.args, *call.kwargs.values())))
+    if not sizes:
+        return call.attempt() or Answer(UNKNOWN)
+    names = sorted(frozenset().union(*[size.names for size in sizes]))
+    first = call.attempt()
+    if first is not None and (trusted or (first.finding is not None and first.finding.kind == "symbolic")):
+        return first
+    if first is not None and first.finding is not None:
+        return first if _confirmed(call, names) else _without_names(call)
+    samples = [one for one in _samples(call, names) if one[1].finding is None]
+    if first is not None:
+        return Answer(agreed(first.value, samples))
+    blank = _without_names(call)
+    generic = len(samples) > 1 and samples[0][0] is not samples[1][0] and _is_generic(samples)
+    if blank.finding is not None or not generic:
+        return blank
+    return Answer(_Fit(samples, sizes).of([answer.value for _, answer in samples]))
+
+
+def _confirmed(call: Call, names: Sequence[str]) -> bool:
+    """Whether what is wrong with the names is wrong with large different numbers, too."""
+    answers = [call.attempt(_at(dict(zip(names, numbers, strict=False)))) for numbers in (_LARGE, _LARGER)]
+    return all(one is not None and one.finding is not None for one in answers)
+
+
+def _without_names(call: Call) -> Answer:
+    return call.attempt(lambda size: None) or Answer(UNKNOWN)
+
+
+def _samples(call: Call, names: Sequence[str]) -> Iterator[tuple[Valuation, Answer]]:
+    """Answers with numbers for the names; the two of distinct primes first."""
+    if len(names) > len(_LARGE):
+        return
+    for numbers in (_LARGE, _LARGER, _SMALL, (6,) * len(names), (1,) * len(names)):
+        valuation = dict(zip(names, numbers, strict=False))
+        answer = call.attempt(_at(valuation))
+        if answer is not None:
+            yield valuation, answer
+
+
+def _is_generic(samples: Sequence[tuple[Valuation, Answer]]) -> bool:
+    """Whether both answers of distinct large primes are there."""
+    return min(samples[0][0].values()) >= _LARGE[0] and min(samples[1][0].values()) >= _LARGER[-1]
+
+
+def _at(valuation: Valuation) -> Callable[[Any], Any]:
+    return lambda size: size.at(valuation)
+
+
+# --------------------------------------------------------------------------- sizes in structures
+
+
+def named(value: Any) -> Iterator[Size]:
+    """The named sizes in an argument."""
+    if isinstance(value, Size):
+        yield value
+    elif isinstance(value, Value):
+        yield from _of_spec(value.spec)
+    elif isinstance(value, (tuple, list)):
+        for one in value:
+            yield from named(one)
+    elif isinstance(value, dict):
+        yield from named(list(value.values()))
+    elif isinstance(value, slice):
+        yield from named((value.start, value.stop, value.step))
+
+
+def _of_spec(spec: AnySpec) -> Iterator[Size]:
+    if isinstance(spec, TupleSpec):
+        for one in spec:
+            yield from _of_spec(one)
+    elif isinstance(spec, Spec):
+        shape: Any = spec.shape
+        yield from (size for size in shape or () if isinstance(size, Size))
+
+
+def replaced(value: Any, sizes: Callable[[Any], Any]) -> Any:
+    """An argument with something else in the place of each named size."""
+    if isinstance(value, Size):
+        found = sizes(value)
+        return UNKNOWN if found is None else found
+    if isinstance(value, Value):
+        return value._replace(spec=_in_spec(value.spec, sizes))
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*[replaced(one, sizes) for one in value])
+    if isinstance(value, (tuple, list)):
+        return type(value)([replaced(one, sizes) for one in value])
+    if isinstance(value, dict):
+        return {name: replaced(one, sizes) for name, one in value.items()}
+    if isinstance(value, slice):
+        return slice(*[replaced(one, sizes) for one in (value.start, value.stop, value.step)])
+    return value
+
+
+def _in_spec(spec: AnySpec, sizes: Callable[[Any], Any]) -> AnySpec:
+    if isinstance(spec, TupleSpec):
+        return TupleSpec(_in_spec(one, sizes) for one in spec)
+    if not isinstance(spec, Spec) or not any(isinstance(size, Size) for size in spec.shape or ()):
+        return spec
+    shape: Any = spec.shape
+    return spec._replace(shape=tuple([sizes(size) if isinstance(size, Size) else size for size in shape]))
+
+
+# --------------------------------------------------------------------------- what is true in every sample
+
+
+def agreed(value: Any, samples: Sequence[tuple[Valuation, Answer]]) -> Any:
+    """What was found with names, without what a sample contradicts."""
+    for valuation, answer in samples:
+        value = _meet(value, answer.value, valuation)
+    return value
+
+
+def _meet(value: Any, seen: Any, valuation: Valuation) -> Any:
+    if isinstance(value, Value) and isinstance(seen, Value):
+        return value._replace(spec=_spec_meet(value.spec, seen.spec, valuation))
+    if isinstance(value, tuple) and isinstance(seen, tuple) and len(value) == len(seen):
+        entries = [_meet(one, other, valuation) for one, other in zip(value, seen, strict=True)]
+        return type(value)(*entries) if hasattr(value, "_fields") else type(value)(entries)
+    if isinstance(value, list) and isinstance(seen, list) and len(value) == len(seen):
+        return [_meet(one, other, valuation) for one, other in zip(value, seen, strict=True)]
+    if isinstance(value, (int, Size)) and isinstance(seen, int):
+        return value if _holds(value, seen, valuation) else UNKNOWN
+    return value if is_constant(value) and type(value) is type(seen) and value == seen else UNKNOWN
+
+
+def _spec_meet(spec: AnySpec, seen: AnySpec, valuation: Valuation) -> AnySpec:
+    if not isinstance(spec, Spec) or not isinstance(seen, Spec):
+        return spec
+    if spec.dtype != seen.dtype:
+        spec = spec._replace(dtype=None)
+    if spec.shape is None or seen.shape is None or len(spec.shape) != len(seen.shape):
+        return spec._replace(shape=None)
+    pairs = zip(spec.shape, seen.shape, strict=True)
+    return spec._replace(shape=tuple([a if _holds(a, b, valuation) else None for a, b in pairs]))
+
+
+def _holds(size: Any, seen: Any, valuation: Valuation) -> bool:
+    """Whether a size is what was seen; one that is below nothing there says nothing: `n-2` of a single entry."""
+    if size is None or seen is None:
+        return size is seen
+    number = size.at(valuation) if isinstance(size, Size) else size
+    return bool(number == seen) or (number < 0 and seen == 0)
+
+
+class _Fit:
+    """Sizes read off the answers with numbers."""
+
+    def __init__(self, samples: Sequence[tuple[Valuation, Answer]], sizes: Sequence[Size]) -> None:
+        self.valuations = [valuation for valuation, _ in samples]
+        self.known = list(dict.fromkeys([*map(Size.named, sorted(self.valuations[0])), *sizes]))
+
+    def of(self, seen: Sequence[Any]) -> Any:
+        """One value that is true in every sample."""
+        first = seen[0]
+        if all(isinstance(one, Value) for one in seen):
+            return Value(self._spec([one.spec for one in seen]))
+        if all(type(one) is type(first) and isinstance(one, (tuple, list)) and len(one) == len(first) for one in seen):
+            entries = [self.of(column) for column in zip(*seen, strict=True)]
+            return type(first)(*entries) if hasattr(first, "_fields") else type(first)(entries)
+        if all(type(one) is int for one in seen):
+            size = self._size(seen)
+            return UNKNOWN if size is None else size
+        same = is_constant(first) and all(type(one) is type(first) and one == first for one in seen)
+        return first if same else UNKNOWN
+
+    def _spec(self, seen: Sequence[Any]) -> AnySpec:
+        if not all(isinstance(one, Spec) for one in seen):
+            return seen[0] if all(one == seen[0] for one in seen) else Spec()
+        first = seen[0]
+        dtype = first.dtype if all(one.dtype == first.dtype for one in seen) else None
+        python = first.python if all(one.python is first.python for one in seen) else None
+        if first.shape is None or not all(one.shape is not None and len(one.shape) == len(first.shape) for one in seen):
+            return Spec(None, dtype, python)
+        return Spec(
+            tuple([self._size(sizes) for sizes in zip(*[one.shape for one in seen], strict=True)]), dtype, python
+        )
+
+    def _size(self, seen: Sequence[Any]) -> Any:
+        if None in seen:
+            return None
+        for size in self._candidates(seen):
+            if all(_holds(size, one, valuation) for one, valuation in zip(seen, self.valuations, strict=True)):
+                return size
+        return None
+
+    def _candidates(self, seen: Sequence[int]) -> Iterator[Any]:
+        """A number; a multiple of a known size, or of a product or sum of two, and a number; its half."""
+        yield seen[0]
+        one, other = self.valuations[:2]
+        for size in [*self.known, *self._pairs()]:
+            low, high = size.at(one), size.at(other)
+            if high != low and (seen[1] - seen[0]) % (high - low) == 0:
+                times = (seen[1] - seen[0]) // (high - low)
+                yield times * size + (seen[0] - times * low)
+        for size in self.known:
+            for by in (2, 3, 4):
+                for shift in range(by):
+                    yield (size + shift) // by + (seen[0] - (size.at(one) + shift) // by)
+
+    def _pairs(self) -> Iterator[Size]:
+        for k, size in enumerate(self.known):
+            for other in self.known[k:]:
+                yield size * other
+                if isinstance(size + other, Size):
+                    yield size + other
+                if isinstance(size - other, Size):
+                    yield size - other
+        if len(self.known) > 2:
+            whole: Any = 1
+            for size in self.known:
+                whole = whole * size
+            yield whole
