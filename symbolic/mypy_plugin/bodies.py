@@ -1,0 +1,141 @@
+"""What does a call mean within a symbolic body? Whatever takes arrays and numbers there takes layers, and gives layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mypy.nodes import (
+    ARG_STAR,
+    ARG_STAR2,
+    DictExpr,
+    Expression,
+    FuncItem,
+    GeneratorExpr,
+    ListComprehension,
+    ListExpr,
+    RefExpr,
+    StarExpr,
+    TupleExpr,
+)
+from mypy.types import (
+    AnyType,
+    CallableType,
+    FunctionLike,
+    Instance,
+    Overloaded,
+    ProperType,
+    TupleType,
+    Type,
+    TypeVarType,
+    UnionType,
+    get_proper_type,
+)
+
+from symbolic.mypy_plugin.expansions import Expansions, is_native
+from symbolic.mypy_plugin.vocabulary import Vocabulary, holds_layer, is_layer, unknown
+
+TRUSTED = ("numpy", "math", "scipy", "builtins", "operator", "symbolic", "functools", "itertools", "cmath")
+"""Packages whose functions are followed by what they are, not by their hints."""
+
+
+class Bodies:
+    """The bodies of symbolic functions, over one build's types."""
+
+    def __init__(self, words: Vocabulary, expansions: Expansions) -> None:
+        self.words, self.expansions = words, expansions
+
+    def taken(self, api: Any) -> Type | None:
+        """What the innermost symbolic function around the checked code takes; `None` outside of one."""
+        for one in reversed(api.scope.stack):
+            if isinstance(one, FuncItem):
+                found = self.expansions.taken_by(one)
+                if found is not None:
+                    return found
+        return None
+
+    # ------------------------------------------------------------------ what is admitted
+    def admitting(self, fullname: str, ctx: Any) -> FunctionLike:
+        """The signature of a function that is called in a body, with layers wherever it takes arrays or numbers."""
+        callee: CallableType = ctx.default_signature
+        trusted = fullname.partition(".")[0] in TRUSTED
+        if self.taken(ctx.api) is None and not (trusted and not fullname.startswith("symbolic")):
+            return callee
+        given: Sequence[Sequence[Expression]] = ctx.args
+        types = [
+            self._admitted(typ, exprs, trusted, ctx.api)
+            for typ, exprs in zip(callee.arg_types, given, strict=False)
+        ]
+        types += callee.arg_types[len(types) :]
+        return callee.copy_modified(arg_types=types)
+
+    def _admitted(self, typ: Type, given: Sequence[Expression], trusted: bool, api: Any) -> Type:
+        proper = get_proper_type(typ)
+        if not given or isinstance(proper, AnyType):
+            return typ
+        if isinstance(proper, TypeVarType) and not trusted:
+            return typ  # it takes the layer's own type
+        if any(holds_layers(one, api) for one in given):
+            return unknown() if trusted or natives_in(proper) else typ
+        if trusted or natives_in(proper):
+            return UnionType([typ, self.words.layer(unknown(), unknown())])
+        return typ
+
+    # ------------------------------------------------------------------ what comes back
+    def lifted(self, typ: Type, taken: Type, module: str) -> ProperType:
+        """The result of a function that was given layers: layers in the place of arrays and numbers."""
+        proper = get_proper_type(typ)
+        if isinstance(proper, Instance) and is_native(proper):
+            return self.words.layer(taken, self.expansions.tape(self.expansions.natives.plain(proper), module))
+        if isinstance(proper, TupleType):
+            return proper.copy_modified(items=[self.lifted(one, taken, module) for one in proper.items])
+        if isinstance(proper, UnionType):
+            return get_proper_type(UnionType.make_union([self.lifted(one, taken, module) for one in proper.items]))
+        if isinstance(proper, Instance) and proper.args and proper.type.module_name in ("builtins", "typing"):
+            return proper.copy_modified(args=[self.lifted(one, taken, module) for one in proper.args])
+        return proper
+
+    def callable(self, typ: Type, taken: Type, module: str) -> Type:
+        """A function that a body has made, such as `grad(f)`: called with layers it gives layers."""
+        proper = get_proper_type(typ)
+        if not isinstance(proper, CallableType) or proper.is_type_obj() or not natives_in(proper.ret_type):
+            return typ
+        anything = proper.copy_modified(
+            arg_types=[unknown(), unknown()],
+            arg_kinds=[ARG_STAR, ARG_STAR2],
+            arg_names=[None, None],
+            ret_type=self.lifted(proper.ret_type, taken, module),
+            variables=(),
+        )
+        return Overloaded([proper, anything])
+
+
+def natives_in(typ: Type | None) -> bool:
+    """Whether arrays or numbers that are traced stand in a type."""
+    proper = get_proper_type(typ)
+    if isinstance(proper, Instance):
+        return is_native(proper) or any(map(natives_in, proper.args))
+    if isinstance(proper, (TupleType, UnionType)):
+        return any(map(natives_in, proper.items))
+    return False
+
+
+def holds_layers(expression: Expression, api: Any) -> bool:
+    """Whether an argument is a list or the like in which layers stand; asked only of what is quickly told."""
+    if isinstance(expression, (ListExpr, TupleExpr)):
+        return any(is_layer(type_of(one, api)) or holds_layers(one, api) for one in expression.items)
+    if isinstance(expression, DictExpr):
+        return any(is_layer(type_of(one, api)) or holds_layers(one, api) for _, one in expression.items)
+    if isinstance(expression, StarExpr):
+        return holds_layers(expression.expr, api)
+    if isinstance(expression, (RefExpr, ListComprehension, GeneratorExpr)):
+        typ = type_of(expression, api)
+        return holds_layer(typ) and not is_layer(typ)
+    return False
+
+
+def type_of(expression: Expression, api: Any) -> Type | None:
+    """The type of an expression, asked of mypy; what is wrong in it is told when mypy itself comes to it."""
+    with api.msg.filter_errors():
+        found: Type | None = api.get_expression_type(expression)
+    return found

@@ -1,0 +1,255 @@
+"""What does `Annotated[T, Symbolic[…]]` stand for where it is written? For one of the three expansions.
+
+While a hint is analyzed, every `Annotated[T, Symbolic]` in it becomes `Marked[T]`, a class that holds the native type;
+an alias keeps it, since mypy drops the metadata of an alias. Then the place of the hint says what it stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mypy.nodes import AssignmentStmt, CastExpr, FuncDef, TempNode, TypeAlias, TypeAliasStmt
+from mypy.plugin import AnalyzeTypeContext
+from mypy.types import (
+    AnyType,
+    CallableType,
+    Instance,
+    NoneType,
+    ProperType,
+    TupleType,
+    Type,
+    UnboundType,
+    UnionType,
+    get_proper_type,
+)
+
+from symbolic.mypy_plugin.expansions import Expansions
+from symbolic.mypy_plugin.metadata import in_alias, shaped
+from symbolic.mypy_plugin.vocabulary import ANNOTATED, MARKED, NotReady, unknown
+
+_ROOMS = (TypeAlias,)
+
+
+class Hints:
+    """The hook of every hint in user code."""
+
+    def __init__(self, expansions: Expansions, lookup: Callable[[str], Any]) -> None:
+        self.expansions, self.lookup = expansions, lookup
+        self.semanal: Any = None  # mypy's semantic analyzer, known from the first hook on
+        self.passing: str | None = None  # the name whose default analysis was asked for by a hook
+        self.collecting = 0
+        self.signature: Signature | None = None
+
+    def hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
+        """mypy asks this for every name in a hint, so it answers quickly."""
+        if self.passing == fullname:
+            self.passing = None
+            return None
+        if fullname in ANNOTATED:
+            return self.annotated
+        if self.semanal is None:
+            return self.first
+        if self.collecting or self.semanal.is_stub_file:
+            return None
+        return self.placed if self._concerned(fullname) else None
+
+    def _concerned(self, fullname: str) -> bool:
+        """Whether the hint may stand for something else here than it says."""
+        statement = self.semanal.statement
+        if self.semanal.function_stack or isinstance(statement, (FuncDef, TypeAliasStmt)):
+            return True
+        if isinstance(statement, AssignmentStmt) and statement.rvalue is not None and in_alias(statement):
+            return True
+        found = self.lookup(fullname)
+        return found is not None and isinstance(found.node, TypeAlias) and holds_mark(found.node.target)
+
+    def first(self, ctx: AnalyzeTypeContext) -> Type:
+        self.semanal = ctx.api.api  # type: ignore[attr-defined]  # the analyzer of types has the one of programs
+        hook = self.hook(self._fullname(ctx))
+        return self.default(ctx) if hook is None else hook(ctx)
+
+    def _fullname(self, ctx: AnalyzeTypeContext) -> str:
+        found = ctx.api.lookup_qualified(ctx.type.name, ctx.type)  # type: ignore[attr-defined]  # as above
+        return found.node.fullname if found is not None and found.node is not None else ""
+
+    def default(self, ctx: AnalyzeTypeContext) -> Type:
+        """What mypy itself makes of a hint."""
+        self.passing = self._fullname(ctx)
+        try:
+            return ctx.api.analyze_type(ctx.type)
+        finally:
+            self.passing = None
+
+    def collected(self, ctx: AnalyzeTypeContext, typ: Type | None = None) -> Type:
+        """The analyzed hint with `Marked` in the place of each `Annotated[T, Symbolic]`."""
+        self.collecting += 1
+        try:
+            return self.default(ctx) if typ is None else ctx.api.analyze_type(typ)
+        finally:
+            self.collecting -= 1
+
+    # ------------------------------------------------------------------ Annotated
+    def annotated(self, ctx: AnalyzeTypeContext) -> Type:
+        self.semanal = ctx.api.api  # type: ignore[attr-defined]  # the analyzer of types has the one of programs
+        if self.collecting:
+            return self.mark(ctx)
+        return self.placed(ctx)
+
+    def mark(self, ctx: AnalyzeTypeContext) -> Type:
+        """`Annotated[T, …]` as `Marked[T]` if `Symbolic` stands in it, with its shape and dtype; else as T."""
+        if not ctx.type.args:
+            return self.default(ctx)
+        self.collecting += 1
+        try:
+            inner = ctx.api.analyze_type(ctx.type.args[0])
+        finally:
+            self.collecting -= 1
+        return shaped(ctx, inner, self.expansions)
+
+    # ------------------------------------------------------------------ places
+    def placed(self, ctx: AnalyzeTypeContext) -> Type:
+        """A hint by its place."""
+        try:
+            return self._placed(ctx)
+        except NotReady:
+            self.semanal.defer()
+            return unknown()
+
+    def _placed(self, ctx: AnalyzeTypeContext) -> Type:
+        statement = self.semanal.statement
+        if isinstance(statement, FuncDef):
+            found = self._in_signature(ctx, statement)
+            if found is not None:
+                return found
+        if isinstance(statement, (AssignmentStmt, TypeAliasStmt)):
+            alias = in_alias(statement)
+            if alias is not None:
+                return self._alias(ctx, alias)
+        return self._elsewhere(ctx)
+
+    def _analyzed(self, ctx: AnalyzeTypeContext) -> Type:
+        if self._fullname(ctx) in ANNOTATED:
+            return self.mark(ctx)
+        return self.collected(ctx)
+
+    def _alias(self, ctx: AnalyzeTypeContext, alias: Any) -> Type:
+        """Within the right side of an alias: the mark is kept, for whoever uses it."""
+        typ = self._analyzed(ctx)
+        metadata = alias.get((ctx.type.line, ctx.type.column))
+        return typ if metadata is None else shaped(ctx, typ, self.expansions, metadata)
+
+    def _elsewhere(self, ctx: AnalyzeTypeContext) -> Type:
+        """A variable: within a symbolic function a layer, elsewhere the native type."""
+        typ = self._analyzed(ctx)
+        taken = self._enclosing()
+        if taken is None:
+            return self.expansions.native(typ)
+        wider = self.expansions.local(typ, taken, self.semanal.cur_mod_id, self._fail(ctx))
+        statement = self.semanal.statement
+        if isinstance(statement, AssignmentStmt) and wider is not typ and stands_in(ctx.type, statement.unanalyzed_type):
+            _accept_any(statement)
+        return wider
+
+    def _enclosing(self) -> Type | None:
+        """What the innermost symbolic function around takes, as a tape."""
+        for function in reversed(self.semanal.function_stack):
+            taken = self.expansions.taken_by(function)
+            if taken is not None:
+                return taken
+        return None
+
+    def _fail(self, ctx: AnalyzeTypeContext) -> Callable[[str], None]:
+        from symbolic.mypy_plugin.reporting import SYMBOLIC_CODE
+
+        def fail(sentence: str) -> None:
+            if self.semanal.final_iteration:
+                ctx.api.fail(sentence, ctx.context, code=SYMBOLIC_CODE)
+            else:
+                self.semanal.defer()  # a mapping may stand further down
+
+        return fail
+
+    # ------------------------------------------------------------------ signatures
+    def _in_signature(self, ctx: AnalyzeTypeContext, function: FuncDef) -> Type | None:
+        """A hint in the signature that is being analyzed; `None` for any other (in a default value, say)."""
+        written = function.type
+        if not isinstance(written, CallableType):
+            return None
+        places = [*written.arg_types, written.ret_type]
+        index = next((k for k, one in enumerate(places) if outermost(ctx.type, one)), None)
+        if index is None:
+            return None
+        if self.signature is None or not self.signature.serves(function, ctx.type):
+            self.signature = Signature(function, [self.collected(ctx, one) for one in written.arg_types])
+        typ = self._analyzed(ctx)
+        module, fail = self.semanal.cur_mod_id, self._fail(ctx)
+        inputs = [self.expansions.native(one) for one in self.signature.types if holds_mark(one)]
+        if inputs and index == len(places) - 1:
+            return self.expansions.returned(typ, inputs, module, fail)
+        if inputs and holds_mark(typ):
+            _accept_default(function, index)
+            return self.expansions.parameter(typ, inputs, module, fail)
+        taken = self.expansions.taken(inputs, module) if inputs else self._enclosing()
+        if taken is None:
+            return self.expansions.native(typ)
+        if inputs:
+            return self.expansions.hyperparameter(typ, taken, module)
+        return self.expansions.local(typ, taken, module, fail)
+
+
+class Signature:
+    """The analyzed parameters of the function whose signature is being analyzed, for one round over it."""
+
+    def __init__(self, function: FuncDef, types: Sequence[Type]) -> None:
+        self.function, self.types = function, types
+        self.seen: list[UnboundType] = []
+
+    def serves(self, function: FuncDef, hint: UnboundType) -> bool:
+        if function is not self.function or any(one is hint for one in self.seen):
+            return False  # the second time that a hint comes, its names may mean more
+        self.seen.append(hint)
+        return True
+
+
+def outermost(hint: UnboundType, written: Type) -> bool:
+    """Whether a hint is the whole of what is written, or one member of a union."""
+    if isinstance(written, UnionType):
+        return any(outermost(hint, one) for one in written.items)
+    return hint is written
+
+
+def stands_in(hint: UnboundType, written: Type | None) -> bool:
+    return written is not None and outermost(hint, written)
+
+
+def holds_mark(typ: Type | None) -> bool:
+    """Whether `Marked` stands in a type, as itself or as an entry of a structure."""
+    proper = get_proper_type(typ)
+    if isinstance(proper, Instance):
+        return proper.type.fullname == MARKED or any(map(holds_mark, proper.args))
+    if isinstance(proper, (TupleType, UnionType)):
+        return any(map(holds_mark, proper.items))
+    return False
+
+
+def _accept_any(statement: AssignmentStmt) -> None:
+    """Let a local that is declared a layer start with anything: what a body computes is held against it later."""
+    if not isinstance(statement.rvalue, (CastExpr, TempNode)):
+        statement.rvalue = _cast(statement.rvalue)
+
+
+def _accept_default(function: FuncDef, index: int) -> None:
+    """Let a symbolic parameter have a native default value."""
+    argument = function.arguments[index]
+    if argument.initializer is not None and not isinstance(argument.initializer, CastExpr):
+        argument.initializer = _cast(argument.initializer)
+
+
+def _cast(value: Any) -> CastExpr:
+    cast = CastExpr(value, unknown())
+    cast.set_line(value)
+    return cast
+
+
+__all__ = ["AnyType", "Hints", "NoneType", "ProperType", "holds_mark"]

@@ -1,0 +1,120 @@
+"""Which delta belongs to a native type? What the library registers, and the user's subclasses of `ToLiteral` in view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from mypy.maptype import map_instance_to_supertype
+from mypy.nodes import MypyFile, TypeInfo
+from mypy.types import (
+    AnyType,
+    Instance,
+    LiteralType,
+    NoneType,
+    ProperType,
+    TupleType,
+    Type,
+    TypeVarType,
+    UnionType,
+    get_proper_type,
+)
+
+from symbolic.mypy_plugin.vocabulary import TO_LITERAL, Vocabulary, unknown
+from symbolic.static.literals import delta_of
+
+if TYPE_CHECKING:
+    from symbolic.mypy_plugin.natives import Natives
+
+
+class Mappings:
+    """The deltas of native types, as one module sees them."""
+
+    def __init__(self, words: Vocabulary, natives: Natives, modules: dict[str, MypyFile], named: Sequence[str]) -> None:
+        self.words, self.natives, self.modules, self.named = words, natives, modules, named
+
+    def delta(self, typ: Type, module: str) -> ProperType | None:
+        """The delta type; `None` where no mapping is registered."""
+        proper = get_proper_type(typ)
+        own = self.users(module)
+        if isinstance(proper, (AnyType, TypeVarType)):
+            return unknown()
+        if isinstance(proper, NoneType):
+            return self.words.no_delta()
+        if isinstance(proper, TupleType):
+            return self._each(proper.items, module, self.words.tuple_of)
+        if isinstance(proper, UnionType):
+            return self._each(proper.items, module, lambda items: get_proper_type(UnionType.make_union(items)))
+        if isinstance(proper, LiteralType):
+            proper = proper.fallback
+        if not isinstance(proper, Instance):
+            return None
+        return self._of_class(proper, own, module)
+
+    def _each(self, items: Sequence[Type], module: str, join: object) -> ProperType | None:
+        deltas = [self.delta(one, module) for one in items]
+        if any(one is None for one in deltas):
+            return None
+        return join(deltas)  # type: ignore[operator, no-any-return]  # one of the two above
+
+    def _of_class(self, typ: Instance, own: dict[str, tuple[str, ProperType]], module: str) -> ProperType | None:
+        """The mapping of the class or of the nearest base; a user's own one comes before the library's."""
+        by_type = {data: delta for data, delta in own.values()}
+        if str(typ) in by_type:  # float32 and float64 are one class to the stubs, so they are told by their names
+            return by_type[str(typ)]
+        for base in typ.type.mro:
+            if base.fullname in own and not own[base.fullname][0].endswith("]"):
+                return own[base.fullname][1]
+            found = delta_of(base.fullname)
+            if found == "same":
+                return self._same(typ, module)
+            if found is not None:
+                return get_proper_type(self.words.instance(found))
+        return unknown() if "dataclass" in typ.type.metadata else None
+
+    def _same(self, typ: Instance, module: str) -> ProperType:
+        """The type itself: of an array without its shape and dtype, of a structure entry by entry."""
+        if typ.type.fullname == "numpy.ndarray":
+            spec = self.natives.spec(typ)
+            dtype = getattr(spec, "dtype", None)
+            return self.words.no_delta() if dtype is not None and dtype.kind not in "fc" else self.natives.plain(typ)
+        if typ.type.fullname in ("builtins.list", "builtins.dict", "builtins.tuple") and typ.args:
+            last = self.delta(typ.args[-1], module)
+            return typ.copy_modified(args=[*typ.args[:-1], unknown() if last is None else last])
+        return typ
+
+    # ------------------------------------------------------------------ the user's
+    def users(self, module: str) -> dict[str, tuple[str, ProperType]]:
+        """By the name of the class: the data type as written, and its delta. A later definition replaces an earlier."""
+        found: dict[str, tuple[str, ProperType]] = {}
+        for info in self._visible(module):
+            base = map_instance_to_supertype(Instance(info, []), self.words.info(TO_LITERAL))
+            if len(base.args) == 2:
+                data, delta = map(get_proper_type, base.args)
+                if isinstance(data, Instance):
+                    found[data.type.fullname if not data.args else str(data)] = str(data), delta
+        return found
+
+    def _visible(self, module: str) -> Iterator[TypeInfo]:
+        """The subclasses of `ToLiteral` in the modules that this one imports, then in itself."""
+        tree = self.modules.get(module)
+        if tree is None:
+            return
+        beside = dict.fromkeys(self.named)
+        for symbol in tree.names.values():
+            node = symbol.node
+            if isinstance(node, MypyFile):
+                beside[node.fullname] = None
+            elif node is not None and node.fullname:
+                beside[node.fullname.rpartition(".")[0]] = None
+        for name in beside:
+            if name != module and not name.startswith(("symbolic.", "numpy", "typing", "builtins")):
+                yield from self._defined(name)
+        yield from self._defined(module)
+
+    def _defined(self, module: str) -> Iterator[TypeInfo]:
+        tree = self.modules.get(module)
+        for symbol in [] if tree is None else list(tree.names.values()):
+            node = symbol.node
+            if isinstance(node, TypeInfo) and node.fullname != TO_LITERAL and node.has_base(TO_LITERAL):
+                yield node

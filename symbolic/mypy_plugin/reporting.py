@@ -1,0 +1,46 @@
+"""How does a finding reach the user? Once, at its place, under a code of its own."""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+from mypy.errorcodes import ErrorCode
+from mypy.nodes import Context
+
+from symbolic.static.abstract import Finding
+
+SYMBOLIC_CODE = ErrorCode("symbolic", "Layers of symbolic functions are used as run time would allow", "Symbolic")
+SHAPE_CODE = ErrorCode("symbolic-shape", "Shapes of layers fit", "Symbolic", sub_code_of=SYMBOLIC_CODE)
+DTYPE_CODE = ErrorCode("symbolic-dtype", "Dtypes of layers fit", "Symbolic", sub_code_of=SYMBOLIC_CODE)
+CODES = {code.code: code for code in (SYMBOLIC_CODE, SHAPE_CODE, DTYPE_CODE)}
+
+
+def sentence(found: Finding) -> str:
+    return f"{found.seen}; {found.remedy}" if found.remedy else found.seen
+
+
+def report(api: Any, found: Finding, context: Context) -> None:
+    """Tell a finding of the checker.
+
+    mypy tries the items of an overload, and both methods of an operator, with errors held back, and takes one that
+    failed for one that does not apply. What we find holds for the operands whichever item is chosen, so it is told
+    past those who hold errors back; mypy drops a message that it has told before.
+    """
+    errors = getattr(api, "errors", None) or api.msg.errors
+    held = errors._watchers
+    errors._watchers = []
+    try:
+        api.fail(sentence(found), context, code=CODES[found.kind])
+    finally:
+        errors._watchers = held
+
+
+def broken(error: Exception) -> Finding:
+    """What is said of a fault of our own; the file and line let us find it."""
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    place = f" ({last[0].filename.rpartition('/')[2]}:{last[0].lineno})" if last else ""
+    return Finding(
+        f"the mypy plugin failed here: {type(error).__name__}: {error}{place}",
+        "this is a fault of symbolic, please report it; what follows is unchecked",
+    )

@@ -1,0 +1,124 @@
+"""How are the library's own types spelled for mypy? `Layer[Tape[…], Tape[…]]`, made and taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mypy.maptype import map_instance_to_supertype
+from mypy.nodes import SymbolTableNode, TypeAlias, TypeInfo
+from mypy.types import (
+    AnyType,
+    Instance,
+    ProperType,
+    TupleType,
+    Type,
+    TypeOfAny,
+    UnionType,
+    get_proper_type,
+)
+
+LAYER = "symbolic.layer.Layer"
+TAPE = "symbolic.tape.Tape"
+IDENTITY = "symbolic.leaves.Identity"
+PROJECTION = "symbolic.leaves.Projection"
+LITERAL = "symbolic.leaves.Literal"
+NO_DELTA = "symbolic.literal.NoDelta"
+TO_LITERAL = "symbolic.literal.ToLiteral"
+SYMBOLIC = "symbolic.hints.Symbolic"
+MARKED = "symbolic.hints.Marked"
+DIM = "symbolic.hints.Dim"
+NDARRAY = "numpy.ndarray"
+DTYPE = "numpy.dtype"
+ANNOTATED = ("typing.Annotated", "typing_extensions.Annotated")
+
+Lookup = Callable[[str], SymbolTableNode | None]
+
+
+def unknown() -> AnyType:
+    """A type of which nothing is known; explicit, so that no option of strictness complains."""
+    return AnyType(TypeOfAny.special_form)
+
+
+class NotReady(Exception):
+    """A class of ours is not analyzed yet: the library itself is being checked."""
+
+
+class Vocabulary:
+    """The library's types over one build's symbol tables."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+
+    def info(self, fullname: str) -> TypeInfo:
+        found = self._lookup(fullname)
+        if found is None or not isinstance(found.node, TypeInfo):
+            raise NotReady(fullname)
+        return found.node
+
+    def alias(self, fullname: str) -> ProperType | None:
+        """What a name of a type stands for, be it a class or an alias of one."""
+        found = self._lookup(fullname)
+        if found is not None and isinstance(found.node, TypeAlias):
+            return get_proper_type(found.node.target)
+        if found is not None and isinstance(found.node, TypeInfo):
+            return Instance(found.node, [unknown() for _ in found.node.defn.type_vars])
+        return None
+
+    def instance(self, fullname: str, *args: Type) -> Instance:
+        return Instance(self.info(fullname), list(args))
+
+    # ------------------------------------------------------------------ made
+    def tape(self, data: Type, delta: Type) -> Instance:
+        return self.instance(TAPE, data, delta)
+
+    def layer(self, taken: Type, given: Type) -> Instance:
+        return self.instance(LAYER, taken, given)
+
+    def identity(self, data: Type, delta: Type) -> Instance:
+        return self.instance(IDENTITY, data, delta)
+
+    def projection(self, taken: Type, data: Type, delta: Type) -> Instance:
+        return self.instance(PROJECTION, taken, data, delta)
+
+    def marked(self, data: Type) -> Instance:
+        return self.instance(MARKED, data)
+
+    def no_delta(self) -> Instance:
+        return self.instance(NO_DELTA)
+
+    def tuple_of(self, items: Sequence[Type]) -> TupleType:
+        return TupleType(list(items), self.instance("builtins.tuple", unknown()))
+
+    # ------------------------------------------------------------------ taken apart
+    def layer_args(self, typ: Type | None) -> tuple[ProperType, ProperType] | None:
+        """What a layer takes and gives; `None` for what is no layer."""
+        proper = get_proper_type(typ)
+        if not isinstance(proper, Instance) or not proper.type.has_base(LAYER):
+            return None
+        mapped = map_instance_to_supertype(proper, self.info(LAYER))
+        taken, given = map(get_proper_type, mapped.args)
+        return taken, given
+
+    def tape_args(self, typ: Type | None) -> tuple[ProperType, ProperType] | None:
+        """The data and the delta of a tape; `None` for what is no tape, such as the join of two different ones."""
+        proper = get_proper_type(typ)
+        if not isinstance(proper, Instance) or not proper.type.has_base(TAPE):
+            return None
+        mapped = map_instance_to_supertype(proper, self.info(TAPE))
+        data, delta = map(get_proper_type, mapped.args)
+        return data, delta
+
+
+def is_layer(typ: Type | None) -> bool:
+    proper = get_proper_type(typ)
+    return isinstance(proper, Instance) and proper.type.has_base(LAYER)
+
+
+def holds_layer(typ: Type | None) -> bool:
+    """Whether a value of this type may hold a traced one: a layer, or a structure or union of some."""
+    proper = get_proper_type(typ)
+    if isinstance(proper, Instance):
+        return proper.type.has_base(LAYER) or any(map(holds_layer, proper.args))
+    if isinstance(proper, (TupleType, UnionType)):
+        return any(map(holds_layer, proper.items))
+    return False
