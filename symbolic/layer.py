@@ -7,28 +7,42 @@ the operations themselves; this module only looks them up.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, TypeVarTuple, overload
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from symbolic.asking import answer, phrase
 from symbolic.callees import ELSEWHERE
-from symbolic.context import assigning, here, source, with_source
-from symbolic.errors import SymbolicError, TraceError, Where, place_of
+from symbolic.context import here, source, with_source
+from symbolic.errors import Where
 from symbolic.naming import instead_of
 from symbolic.naming import qualified as qualified
+from symbolic.refusing import answered, fact, plain_number, refuse_assignment
+from symbolic.refusing import cannot as cannot
+from symbolic.refusing import refuse as refuse
+from symbolic.refusing import short as short
+from symbolic.refusing import unsupported as unsupported
 from symbolic.runtime import Installed
+from symbolic.tape import Tape
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from symbolic.leaves import Weight
+    from symbolic.network import Times
+    from symbolic.nn.graph import Node
+    from symbolic.optimizer import Optimizer
     from symbolic.spec import AnySpec
-    from symbolic.tape import Tape
+    from symbolic.training import Trainer
 
 In_contra = TypeVar("In_contra", contravariant=True)
 Out_co = TypeVar("Out_co", covariant=True)
-Handler = Callable[[tuple[Any, ...], dict[str, Any]], Any]
+In2 = TypeVar("In2")
+A = TypeVar("A")
+B = TypeVar("B")
+DB = TypeVar("DB")
+Ts = TypeVarTuple("Ts")
+Handler: TypeAlias = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 
 FUNCTIONS: dict[Any, Handler] = {}
 """What each NumPy function does when it is given a layer; filled by the operations."""
@@ -52,7 +66,7 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
 
     _origin: Where
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         self = object.__new__(cls)
         object.__setattr__(self, "_origin", source())
         return self
@@ -67,19 +81,34 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         raise AttributeError(f"{type(self).__name__} is frozen: .{name} cannot be deleted")
 
     # ------------------------------------------------------------------ running
-    def forward(self, tape: Any) -> Tape[Any, Any]:
+    # The overloads say it in native types: first for several inputs, which make a tuple, then for one.
+    @overload
+    def forward(self, tape: In_contra) -> Out_co: ...  # type: ignore[overload-overlap]  # a tape is no native value
+    @overload
+    def forward(self: Layer[Tape[A, Any], Tape[B, DB]], tape: A) -> Tape[B, DB]: ...
+    def forward(self, tape: Any) -> Any:
         """Compute the output for an input tape (a bare value is taken as `Literal(value)`).
 
         Shapes and dtypes are checked before the first operation: ShapeError, DtypeError. A failure inside is a
         LayerError with the layer's path and source line. The tape that comes back must be closed.
         """
-        return Installed.runtime.forward(self, tape)  # type: ignore[no-any-return]  # the runtime is untyped here
+        return Installed.runtime.forward(self, tape)
 
-    def predict(self, *inputs: Any) -> Any:
+    @overload
+    def predict(self: Layer[Tape[tuple[*Ts], Any], Tape[B, Any]], *inputs: *Ts) -> B: ...
+    @overload
+    def predict(self: Layer[Tape[A, Any], Tape[B, Any]], input: A, /) -> B: ...
+    def predict(self, *inputs: Any) -> Any:  # type: ignore[misc]  # mypy does not fit *Ts into *Any
         """The network's value; no weight and no optimizer state changes by it."""
         return Installed.runtime.predict(self, inputs)
 
-    def train(self, *inputs: Any, optimizer: Any = None) -> Any:
+    @overload
+    def train(
+        self: Layer[Tape[tuple[*Ts], Any], Tape[B, Any]], *inputs: *Ts, optimizer: Optimizer | None = None
+    ) -> B: ...
+    @overload
+    def train(self: Layer[Tape[A, Any], Tape[B, Any]], input: A, /, *, optimizer: Optimizer | None = None) -> B: ...
+    def train(self, *inputs: Any, optimizer: Any = None) -> Any:  # type: ignore[misc]  # the same
         """One step: forward, backward with delta 1, update. Returns the value from before the step.
 
         Each weight is moved by `optimizer`, else by its own, else by that of the surrounding `with`. With nothing
@@ -87,19 +116,19 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         """
         return Installed.runtime.train(self, inputs, optimizer)
 
-    def trainer(self, optimizer: Any = None) -> Any:
+    def trainer(self, optimizer: Optimizer | None = None) -> Trainer[In_contra, Out_co]:
         """The fast path of `train`: `step(*inputs)` is one step, `step.run(n, *inputs)` loops n of them."""
         return Installed.runtime.trainer(self, optimizer)
 
-    def weights(self) -> dict[str, Any]:
+    def weights(self) -> dict[str, Weight[Any, Any]]:
         """Every weight of the network by its path, a shared one once."""
         return Installed.runtime.weights(self)
 
-    def compose(self, inner: AnyLayer) -> AnyLayer:
+    def compose(self, inner: Layer[In2, In_contra]) -> Layer[In2, Out_co]:
         """`f.compose(g)` is f∘g: g runs first."""
         return Installed.runtime.compose(self, inner)
 
-    def on_output(self, callback: Callable[[Any], object]) -> AnyLayer:
+    def on_output(self: Layer[In2, Tape[B, DB]], callback: Callable[[B], object]) -> Layer[In2, Tape[B, DB]]:
         """This layer, calling `callback(value)` once per forward; values and gradients stay as they are."""
         return Installed.runtime.observed(self, callback)
 
@@ -107,21 +136,34 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         """Inside `with net.timing():` the time of every layer is recorded."""
         return Installed.runtime.timing(self)
 
-    def times(self) -> Any:
+    def times(self) -> list[Times]:
         """Exclusive forward and backward seconds per layer since `timing` was entered; the rows add up to the total."""
         return Installed.runtime.times(self)
 
-    def __call__(self, *inputs: Any) -> Any:
+    # Never a signature of any arguments whatever: every layer could then be assigned to every Callable.
+    @overload
+    def __call__(self, layer: Layer[In2, In_contra], /) -> Layer[In2, Out_co]: ...
+    @overload
+    def __call__(self, first: Layer[In2, Any], second: Any, /, *rest: Any, **named: Any) -> Layer[In2, Out_co]: ...
+    @overload
+    def __call__(self, first: Any, second: Layer[In2, Any], /, *rest: Any, **named: Any) -> Layer[In2, Out_co]: ...
+    @overload
+    def __call__(self: Layer[Tape[tuple[*Ts], Any], Tape[B, Any]], *inputs: *Ts) -> B: ...
+    @overload
+    def __call__(self: Layer[Tape[A, Any], Tape[B, Any]], input: A, /, **named: Any) -> B: ...
+    @overload
+    def __call__(self, **named: Any) -> Any: ...
+    def __call__(self, *inputs: Any) -> Any:  # type: ignore[misc]  # names are for symbolic functions, which take them
         """With layers it composes (natives among them become Literals), with native values it predicts."""
         if here.trace is None and not any(isinstance(one, Layer) for one in inputs):
-            return self.predict(*inputs)
+            return Installed.runtime.predict(self, inputs)
         return self.apply(Installed.runtime.combine(inputs))
 
     def apply(self, input: AnyLayer) -> AnyLayer:
         """This layer with `input` in the place of its Identity."""
         raise NotImplementedError  # abstract
 
-    def inputs(self, *nodes: Any, name: str = "") -> Any:
+    def inputs(self, *nodes: Node | Sequence[Node], name: str = "") -> Node:
         """A node of a `Graph`: this layer, fed by the given nodes; without any it takes the graph's input."""
         return Installed.runtime.node(self, nodes, name)
 
@@ -189,11 +231,12 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
             raise unsupported(qualified(func), instead_of(qualified(func)))
         return handler(args, kwargs)
 
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        """Declared to give an array, so that NumPy's hints admit layers; of what has no number it raises."""
         known = here.trace.known(self) if here.trace is not None else None
         if known is not None:
             return np.array(known, *args[:1])
-        _refuse_assignment(self)
+        refuse_assignment(self)
         refuse(
             f"the traced value {short(self)} would be turned into numbers (np.array, np.asarray, or a function or "
             "method that makes an array of its argument)",
@@ -209,25 +252,25 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
     # ------------------------------------------------------------------ what Python asks
     @property
     def shape(self) -> Any:
-        return _fact(self, "shape")
+        return fact(self, "shape")
 
     @property
     def ndim(self) -> int:
-        return int(_fact(self, "ndim"))
+        return int(fact(self, "ndim"))
 
     @property
     def size(self) -> int:
-        return int(_fact(self, "size"))
+        return int(fact(self, "size"))
 
     @property
     def dtype(self) -> Any:
-        return _fact(self, "dtype")
+        return fact(self, "dtype")
 
     def __len__(self) -> int:
         count = Installed.runtime.count(self)
         if count is not None:
             return count
-        shape = _fact(self, "shape")
+        shape = fact(self, "shape")
         if not len(shape):
             raise TypeError("len() of unsized object")
         return int(shape[0])
@@ -236,7 +279,7 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         count = Installed.runtime.count(self)
         if count is not None:
             return iter([Installed.runtime.entry(self, k) for k in range(count)])
-        if _fact(self, "ndim") == 0:
+        if fact(self, "ndim") == 0:
             raise TypeError("iteration over a 0-d array")
         return (self[k] for k in range(len(self)))  # one by one: an entry may be assigned before its turn comes
 
@@ -256,35 +299,35 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         trace.assign(self, index, value)
 
     def __bool__(self) -> bool:
-        return bool(_answer(self, "truth"))
+        return bool(answered(self, "truth"))
 
     def __int__(self) -> int:
-        return int(_answer(self, "int"))
+        return int(answered(self, "int"))
 
     def __index__(self) -> int:
-        return int(_answer(self, "index"))
+        return int(answered(self, "index"))
 
     def __floor__(self) -> int:
-        return int(_answer(self, "floor"))
+        return int(answered(self, "floor"))
 
     def __ceil__(self) -> int:
-        return int(_answer(self, "ceil"))
+        return int(answered(self, "ceil"))
 
     def __trunc__(self) -> int:
-        return int(_answer(self, "trunc"))
+        return int(answered(self, "trunc"))
 
     def __float__(self) -> float:
-        return float(_number(self, "float"))
+        return float(plain_number(self, "float"))
 
     def __complex__(self) -> complex:
-        return complex(_number(self, "complex"))
+        return complex(plain_number(self, "complex"))
 
     def __format__(self, form: str) -> str:
         """The text of its number while a call is traced; else that of the tree."""
-        return str(_answer(self, f"text:{form}")) if form else str(self)
+        return str(answered(self, f"text:{form}")) if form else str(self)
 
     def __round__(self, ndigits: int | None = None) -> Any:
-        return _answer(self, "round") if ndigits is None else METHODS["__round__"](self)(ndigits)
+        return answered(self, "round") if ndigits is None else METHODS["__round__"](self)(ndigits)
 
     def __contains__(self, item: Any) -> bool:
         return bool(METHODS["any"](self == item)())
@@ -336,63 +379,3 @@ def _write(target: AnyLayer, value: AnyLayer) -> AnyLayer:
     if here.trace is None:
         refuse("an in-place operator on a layer outside a traced function", "write x = x + y")
     return here.trace.replace(target, value)
-
-
-def _fact(node: AnyLayer, what: str) -> Any:
-    if here.facts is None:
-        refuse(
-            f".{what} of {short(node)} is not known without an input",
-            "call the network with data, or give sizes in the hint: Symbolic['batch', 784]",
-        )
-    return here.facts.ask(node, what)
-
-
-def _answer(node: AnyLayer, asked: str) -> Any:
-    """What its number answers: in a traced call this becomes a decision of the trace."""
-    _refuse_assignment(node)
-    if here.trace is not None:
-        return here.trace.answer(node, asked)
-    return answer(asked, Installed.runtime.constant(node, phrase(asked)))
-
-
-def _number(node: AnyLayer, asked: str) -> Any:
-    """The same for an answer that would strip a gradient: only of what has none."""
-    _refuse_assignment(node)
-    if here.trace is not None:
-        return here.trace.number(node, asked)
-    return answer(asked, Installed.runtime.constant(node, phrase(asked)))
-
-
-def _refuse_assignment(node: AnyLayer) -> None:
-    if assigning():
-        refuse(
-            f"item assignment of the traced value {short(node)} into a NumPy array",
-            "make the array in the traced function (np.zeros, np.copy), or join the values with np.stack",
-        )
-
-
-def cannot(node: AnyLayer, construct: str) -> NoReturn:
-    """Refuse to turn a traced value into a number."""
-    remedy = "keep to NumPy functions, which are traced"
-    if "truth" in construct:
-        remedy = "call it with data, or use np.where for a choice by value"
-    if construct == "float()":
-        remedy = with_source("use NumPy's functions (np.exp, not math.exp), which keep the gradient")
-    refuse(f"{construct} was asked of the traced value {short(node)}, which has no number while tracing", remedy)
-
-
-def refuse(seen: str, remedy: str, kind: type[SymbolicError] = TraceError) -> NoReturn:
-    """Raise `kind`, with the line of the user's program that is running."""
-    raise kind(seen, where=place_of(source()), remedy=remedy)
-
-
-def unsupported(name: str, instead: str = "") -> TraceError:
-    remedy = instead or "write it with functions that are supported, or compute it outside the traced function"
-    return TraceError(f"{name} is not supported on layers", where=place_of(source()), remedy=remedy)
-
-
-def short(node: AnyLayer, limit: int = 60) -> str:
-    from symbolic.printing import printed  # printing needs the leaves, which need this class
-
-    text = printed(node)
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"

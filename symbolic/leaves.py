@@ -6,7 +6,7 @@ import collections
 import itertools
 import threading
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, Self, TypeVar, overload
 
 import numpy as np
 
@@ -17,14 +17,16 @@ from symbolic.runtime import Installed
 from symbolic.spec import AnySpec, Spec, describe, spec_of
 from symbolic.tape import Tape
 
-D = TypeVar("D")
-In = TypeVar("In")
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault
 
+    from symbolic.optimizer import Optimizer
+
+    In = TypeVarWithDefault("In", contravariant=True, default=Any)
+    D = TypeVarWithDefault("D", default=Any)  # of `Identity()` nothing is known
     G = TypeVarWithDefault("G", default=D)  # the delta of a float is a float
 else:
-    G = TypeVar("G")
+    In, D, G = TypeVar("In", contravariant=True), TypeVar("D"), TypeVar("G")
 
 set_once = object.__setattr__  # layers are frozen; their own constructors are not
 
@@ -66,7 +68,7 @@ class Projection(Layer[In, Tape[D, G]], Generic[In, D, G]):
         return Installed.runtime.entry(input, self.index)
 
 
-class Literal(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
+class Literal(Layer[Tape[object, Never], Tape[D, G]], Tape[D, G], Generic[D, G]):
     """A constant: a layer and a tape. It is not trainable, and every operation of its tape does nothing.
 
     An array is copied, and `value` is read-only.
@@ -78,20 +80,24 @@ class Literal(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
 
     __slots__ = ("_value",)
     __match_args__ = ("value",)
-    constant = True
+    constant: ClassVar[bool] = True
 
-    def __init__(self, value: D) -> None:
+    @overload
+    def __init__(self: Literal[int, float], value: int) -> None: ...
+    @overload
+    def __init__(self, value: D) -> None: ...
+    def __init__(self, value: Any) -> None:
         set_once(self, "_value", frozen(value))
 
     @property
-    def value(self) -> Any:
-        return self._value
+    def value(self) -> D:
+        return self._value  # type: ignore[no-any-return]  # the slot holds any value
 
     @property
     def is_trainable(self) -> bool:
         return False
 
-    def backward(self, delta: Any) -> None:
+    def backward(self, delta: G) -> None:
         return
 
     def duplicate(self) -> Literal[D, G]:
@@ -100,7 +106,7 @@ class Literal(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
     def close(self) -> None:
         return
 
-    def forward(self, tape: Any) -> Tape[Any, Any]:
+    def forward(self, tape: object) -> Tape[D, G]:
         return self
 
     def apply(self, input: AnyLayer) -> AnyLayer:
@@ -158,7 +164,7 @@ class Cell:
         return [(self, "value", value), (self, "delta", delta), (self, "spare", spare), (self, "exposed", False)]
 
 
-class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
+class Weight(Layer[Tape[object, Never], Tape[D, G]], Tape[D, G], Generic[D, G]):
     """A trainable value: a layer and a tape.
 
     `value` (an array is copied) keeps its type, shape and dtype for ever; `optimizer` moves it where no other is
@@ -177,16 +183,20 @@ class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
     __match_args__ = ("value",)
     cell: Cell
     name: str
-    optimizer: Any
+    optimizer: Optimizer | None
 
-    def __new__(cls, value: D, optimizer: Any = None, name: str = "") -> Weight[D, G]:
+    @overload
+    def __new__(cls, value: int, optimizer: Optimizer | None = None, name: str = "") -> Weight[int, float]: ...
+    @overload
+    def __new__(cls, value: D, optimizer: Optimizer | None = None, name: str = "") -> Weight[D, D]: ...
+    def __new__(cls, value: Any, optimizer: Any = None, name: str = "") -> Any:
         value = settled(value)
         if here.trace is not None:
-            return here.trace.weight(lambda: cls._fresh(value, optimizer, name), value)  # type: ignore[no-any-return]  # a layer
+            return here.trace.weight(lambda: cls._fresh(value, optimizer, name), value)
         return cls._fresh(value, optimizer, name)
 
     @classmethod
-    def _fresh(cls, value: Any, optimizer: Any, name: str) -> Weight[D, G]:
+    def _fresh(cls, value: Any, optimizer: Any, name: str) -> Self:
         if isinstance(value, Layer):
             refuse("Weight() of a layer", "a weight starts from a number or an array", DtypeError)
         if not _can_be_weight(value):
@@ -199,14 +209,14 @@ class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
         set_once(self, "cell", Cell(frozen(value, writeable=True)))
         set_once(self, "optimizer", optimizer)
         set_once(self, "name", name)
-        return self  # type: ignore[no-any-return]  # a layer
+        return self
 
     @property
-    def value(self) -> Any:
+    def value(self) -> D:
         if here.trace is not None:
             here.trace.read(self)
-        value = self.cell.snapshot()
-        return value.view() if isinstance(value, np.ndarray) else value
+        value: Any = self.cell.snapshot()
+        return value.view() if isinstance(value, np.ndarray) else value  # type: ignore[return-value]  # of its kind
 
     @value.setter
     def value(self, value: Any) -> None:
@@ -225,18 +235,18 @@ class Weight(Layer[Tape[object, Any], Tape[D, G]], Tape[D, G], Generic[D, G]):
             commit(self.cell.changes(like(self.cell.value, value), self.cell.delta))
 
     @property
-    def delta(self) -> Any:
+    def delta(self) -> G | None:
         if here.trace is not None:
             here.trace.read(self)
-        return self.cell.delta
+        return self.cell.delta  # type: ignore[no-any-return]  # a cell's
 
     @property
     def is_trainable(self) -> bool:
         return True
 
-    def backward(self, delta: Any) -> None:
-        delta = Installed.runtime.fitted(delta, self.cell.value)
-        self.cell.pending = delta if self.cell.pending is None else self.cell.pending + delta
+    def backward(self, delta: G) -> None:
+        fitted = Installed.runtime.fitted(delta, self.cell.value)
+        self.cell.pending = fitted if self.cell.pending is None else self.cell.pending + fitted
 
     def duplicate(self) -> Weight[D, G]:
         return self

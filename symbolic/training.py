@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Generic, TypeAlias, TypeVarTuple, overload
 
 import numpy as np
 
 from symbolic.context import here, inside
 from symbolic.errors import DtypeError, NonFiniteError, SymbolicError, Where, place_of, warn
 from symbolic.execution import Executable, Specialization, Timed, entirely_finite, finite, shaped
-from symbolic.layer import AnyLayer, refuse
+from symbolic.layer import A, AnyLayer, B, In_contra, Out_co, refuse
 from symbolic.leaves import COMMITTING, Weight, commit, like
 from symbolic.spec import spec_of
+from symbolic.tape import Tape
 from symbolic.values import entries, finished, gathered
 
-Groups = list[tuple[Any, list[int]]]
+Ts = TypeVarTuple("Ts")
+Groups: TypeAlias = list[tuple[Any, list[int]]]
 
 
 def optimizer_of(weight: Weight[Any, Any], given: Any) -> Any:
@@ -117,19 +119,27 @@ class Step:
         self.states += [one for state in new_states for one in state]
 
 
-class Trainer:
+class Trainer(Generic[In_contra, Out_co]):
     """`step(*inputs)` is one step of training; `step.run(n, *inputs)` makes n of them and gives the last value."""
 
     def __init__(self, net: Any, optimizer: Any) -> None:
         if optimizer is not None and (isinstance(optimizer, type) or not hasattr(optimizer, "formula")):
             refuse(f"{optimizer!r} as an optimizer", "give an instance of one: SGD(0.1), Adam(0.001)", DtypeError)
         self.net, self.optimizer = net, optimizer
-        self.layer = net.layer  # which its record does not keep alive
+        self.layer: AnyLayer = net.layer  # which its record does not keep alive
 
-    def __call__(self, *inputs: Any) -> Any:
+    @overload
+    def __call__(self: Trainer[Tape[tuple[*Ts], Any], Tape[B, Any]], *inputs: *Ts) -> B: ...
+    @overload
+    def __call__(self: Trainer[Tape[A, Any], Tape[B, Any]], input: A, /) -> B: ...
+    def __call__(self, *inputs: Any) -> Any:  # type: ignore[misc]  # mypy does not fit *Ts into *Any
         return self.step(gathered(self.layer, inputs))
 
-    def run(self, n: int, *inputs: Any) -> Any:
+    @overload
+    def run(self: Trainer[Tape[tuple[*Ts], Any], Tape[B, Any]], n: int, *inputs: *Ts) -> B: ...
+    @overload
+    def run(self: Trainer[Tape[A, Any], Tape[B, Any]], n: int, input: A, /) -> B: ...
+    def run(self, n: int, *inputs: Any) -> Any:  # type: ignore[misc]  # the same
         """n steps on the same inputs; the value from before the last one."""
         value = gathered(self.layer, inputs)
         result = None

@@ -32,6 +32,7 @@ FLOORS: list[list[str]] = [
         "tape",
         "runtime",
         "callees",
+        "refusing",
         "layer",
         "leaves",
         "literal",
@@ -125,6 +126,7 @@ IN_ORDER = {1, 2}
 
 UPWARD = {
     ("layer", "printing"): "a layer prints itself, and printing knows the leaves",
+    ("refusing", "printing"): "an error shows the layer that it is about",
 }
 """Imports that go up, inside a function, when it is called; each with its reason."""
 
