@@ -56,11 +56,7 @@ class ToLiteral(Generic[Data, Delta]):
         """The mapping of a type or of one of its bases; DtypeError where there is none."""
         found = ToLiteral.find(kind)
         if found is None:
-            name = getattr(kind, "__name__", str(kind))
-            raise DtypeError(
-                f'No ToLiteral is registered for type "{name}"',
-                remedy=f"define `class {name}ToLiteral(ToLiteral[{name}, Delta])` with the type of its delta",
-            )
+            raise unregistered(getattr(kind, "__name__", str(kind)))
         return found
 
     @staticmethod
@@ -72,6 +68,14 @@ class ToLiteral(Generic[Data, Delta]):
             if base in ToLiteral.registry:
                 return ToLiteral.registry[base]
         return _structured if hasattr(kind, "__dataclass_fields__") or origin is types.UnionType else None
+
+
+def unregistered(name: str) -> DtypeError:
+    """What is said of a type without a mapping, when a program runs and by a type checker."""
+    return DtypeError(
+        f'No ToLiteral is registered for type "{name}"',
+        remedy=f"define `class {name}ToLiteral(ToLiteral[{name}, Delta])` with the type of its delta",
+    )
 
 
 def _register(data: Any, delta: Any) -> ToLiteral[Any, Any]:

@@ -37,11 +37,7 @@ class Signature:
         needed = [name for name, one in parameters.items() if one.kind not in variadic]
         self.required = tuple([name for name in needed if name not in given])
         if not self.inputs:
-            raise DtypeError(
-                f"{title} has no symbolic parameter",
-                where=self.where,
-                remedy="mark an input: `x: Annotated[np.ndarray, Symbolic]`",
-            )
+            raise without_inputs(title, self.where)
 
     def usage(self, title: str) -> str:
         return f"call {title}({', '.join([*self.inputs, *(f'{name}=…' for name in self.required)])})"
@@ -54,6 +50,13 @@ class Signature:
         twin.signature = self.signature.replace(parameters=list(self.signature.parameters.values())[1:])
         twin.required = tuple([name for name in self.required if name != first])
         return twin
+
+
+def without_inputs(title: str, where: str = "") -> DtypeError:
+    """What is said of a function without inputs, when it is decorated and by a type checker."""
+    return DtypeError(
+        f"{title} has no symbolic parameter", where=where, remedy="mark an input: `x: Annotated[np.ndarray, Symbolic]`"
+    )
 
 
 def signature_of(

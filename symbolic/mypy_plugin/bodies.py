@@ -33,10 +33,13 @@ from mypy.types import (
 )
 
 from symbolic.mypy_plugin.expansions import Expansions, is_native
-from symbolic.mypy_plugin.vocabulary import Vocabulary, holds_layer, is_layer, unknown
+from symbolic.mypy_plugin.vocabulary import TRAINER, Vocabulary, holds_layer, is_layer, taken_apart, unknown
 
 TRUSTED = ("numpy", "math", "scipy", "builtins", "operator", "symbolic", "functools", "itertools", "cmath")
 """Packages whose functions are followed by what they are, not by their hints."""
+CHECKED = ("symbolic.function.Decorator", TRAINER)
+RUNNING = ("__call__", "predict", "train")
+"""What runs a layer on values, or composes it."""
 
 
 class Bodies:
@@ -55,6 +58,23 @@ class Bodies:
         return None
 
     # ------------------------------------------------------------------ what is admitted
+    def anything(self, signature: CallableType) -> CallableType:
+        """The signature of a call whose arguments the plugin itself holds against what is declared."""
+        return signature.copy_modified(
+            arg_types=[unknown(), unknown()],
+            arg_kinds=[ARG_STAR, ARG_STAR2],
+            arg_names=[None, None],
+            ret_type=unknown(),
+            variables=(),
+        )
+
+    def of_method(self, fullname: str, ctx: Any) -> FunctionLike:
+        """The signature of a method: that of a layer's call takes anything, as `functions` checks it."""
+        owner, _, name = fullname.rpartition(".")
+        if owner in CHECKED or (name in RUNNING and is_layer(ctx.type)):
+            return self.anything(ctx.default_signature)
+        return self.admitting(fullname, ctx)
+
     def admitting(self, fullname: str, ctx: Any) -> FunctionLike:
         """The signature of a function that is called in a body, with layers wherever it takes arrays or numbers."""
         callee: CallableType = ctx.default_signature
@@ -84,7 +104,9 @@ class Bodies:
     # ------------------------------------------------------------------ what comes back
     def lifted(self, typ: Type, taken: Type, module: str) -> ProperType:
         """The result of a function that was given layers: layers in the place of arrays and numbers."""
-        proper = get_proper_type(typ)
+        proper = taken_apart(typ)
+        if proper is None:
+            return get_proper_type(typ)
         if isinstance(proper, Instance) and is_native(proper):
             return self.words.layer(taken, self.expansions.tape(self.expansions.natives.plain(proper), module))
         if isinstance(proper, TupleType):
@@ -100,19 +122,13 @@ class Bodies:
         proper = get_proper_type(typ)
         if not isinstance(proper, CallableType) or proper.is_type_obj() or not natives_in(proper.ret_type):
             return typ
-        anything = proper.copy_modified(
-            arg_types=[unknown(), unknown()],
-            arg_kinds=[ARG_STAR, ARG_STAR2],
-            arg_names=[None, None],
-            ret_type=self.lifted(proper.ret_type, taken, module),
-            variables=(),
-        )
-        return Overloaded([proper, anything])
+        lifted = self.anything(proper).copy_modified(ret_type=self.lifted(proper.ret_type, taken, module))
+        return Overloaded([proper, lifted])
 
 
 def natives_in(typ: Type | None) -> bool:
     """Whether arrays or numbers that are traced stand in a type."""
-    proper = get_proper_type(typ)
+    proper = taken_apart(typ)
     if isinstance(proper, Instance):
         return is_native(proper) or any(map(natives_in, proper.args))
     if isinstance(proper, (TupleType, UnionType)):

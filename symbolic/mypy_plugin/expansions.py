@@ -21,7 +21,7 @@ from mypy.types import (
 from symbolic.literal import unregistered
 from symbolic.mypy_plugin.mappings import Mappings
 from symbolic.mypy_plugin.natives import Natives
-from symbolic.mypy_plugin.vocabulary import IDENTITY, MARKED, NDARRAY, PROJECTION, Vocabulary, unknown
+from symbolic.mypy_plugin.vocabulary import IDENTITY, MARKED, NDARRAY, PROJECTION, Vocabulary, taken_apart, unknown
 
 Fail = Callable[[str], None]
 _BARE = (NDARRAY, "builtins.float", "builtins.complex")
@@ -35,7 +35,7 @@ class Expansions:
 
     def native(self, typ: Type) -> ProperType:
         """A type with the native ones in the place of `Marked`."""
-        return replaced(typ, lambda inner: inner)
+        return get_proper_type(replaced(typ, lambda inner: inner))
 
     def delta(self, typ: Type, module: str, fail: Fail | None = None) -> ProperType:
         """The delta type of a native type; where none is registered, `fail` is told the sentence of run time."""
@@ -127,24 +127,26 @@ class Expansions:
 
 def replaced(
     typ: Type, marked: Callable[[Type], Type], bare: Callable[[Instance], ProperType | None] | None = None
-) -> ProperType:
+) -> Type:
     """A type with each `Marked[T]` and each bare class replaced; the same object where there is nothing to replace."""
-    proper = get_proper_type(typ)
+    proper = taken_apart(typ)
+    if proper is None:
+        return typ
     if isinstance(proper, Instance):
         if proper.type.fullname == MARKED:
-            return get_proper_type(marked(proper.args[0]))
+            return marked(proper.args[0])
         other = None if bare is None else bare(proper)
         if other is not None:
             return other
         args = [replaced(one, marked, bare) for one in proper.args]
-        changed = any(a is not get_proper_type(b) for a, b in zip(args, proper.args, strict=True))
-        return proper.copy_modified(args=args) if changed and proper.type.fullname != NDARRAY else proper
+        changed = any(a is not b for a, b in zip(args, proper.args, strict=True))
+        return proper.copy_modified(args=args) if changed and proper.type.fullname != NDARRAY else typ
     if isinstance(proper, (TupleType, UnionType)):
         items: list[Type] = [replaced(one, marked, bare) for one in proper.items]
-        if all(a is get_proper_type(b) for a, b in zip(items, proper.items, strict=True)):
-            return proper
+        if all(a is b for a, b in zip(items, proper.items, strict=True)):
+            return typ
         return UnionType(items) if isinstance(proper, UnionType) else proper.copy_modified(items=items)
-    return proper
+    return typ
 
 
 def is_native(typ: Type) -> bool:

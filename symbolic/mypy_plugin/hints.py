@@ -26,7 +26,8 @@ from mypy.types import (
 
 from symbolic.mypy_plugin.expansions import Expansions
 from symbolic.mypy_plugin.metadata import in_alias, shaped
-from symbolic.mypy_plugin.vocabulary import ANNOTATED, MARKED, NotReady, unknown
+from symbolic.mypy_plugin.reporting import SYMBOLIC_CODE, broken, sentence
+from symbolic.mypy_plugin.vocabulary import ANNOTATED, MARKED, NotReady, taken_apart, unknown
 
 _ROOMS = (TypeAlias,)
 
@@ -112,9 +113,13 @@ class Hints:
         """A hint by its place."""
         try:
             return self._placed(ctx)
-        except NotReady:
+        except NotReady:  # the library itself is being checked
             self.semanal.defer()
             return unknown()
+        except Exception as error:
+            self.collecting = 0
+            ctx.api.fail(sentence(broken(error)), ctx.context, code=SYMBOLIC_CODE)
+            return self.default(ctx)
 
     def _placed(self, ctx: AnalyzeTypeContext) -> Type:
         statement = self.semanal.statement
@@ -160,11 +165,9 @@ class Hints:
         return None
 
     def _fail(self, ctx: AnalyzeTypeContext) -> Callable[[str], None]:
-        from symbolic.mypy_plugin.reporting import SYMBOLIC_CODE
-
-        def fail(sentence: str) -> None:
+        def fail(message: str) -> None:
             if self.semanal.final_iteration:
-                ctx.api.fail(sentence, ctx.context, code=SYMBOLIC_CODE)
+                ctx.api.fail(message, ctx.context, code=SYMBOLIC_CODE)
             else:
                 self.semanal.defer()  # a mapping may stand further down
 
@@ -225,7 +228,7 @@ def stands_in(hint: UnboundType, written: Type | None) -> bool:
 
 def holds_mark(typ: Type | None) -> bool:
     """Whether `Marked` stands in a type, as itself or as an entry of a structure."""
-    proper = get_proper_type(typ)
+    proper = taken_apart(typ)
     if isinstance(proper, Instance):
         return proper.type.fullname == MARKED or any(map(holds_mark, proper.args))
     if isinstance(proper, (TupleType, UnionType)):

@@ -19,8 +19,8 @@ from mypy.types import (
     get_proper_type,
 )
 
-from symbolic.mypy_plugin.vocabulary import DIM, DTYPE, NDARRAY, Vocabulary, unknown
-from symbolic.polynomial import Rest, Size
+from symbolic.mypy_plugin.vocabulary import DIM, DTYPE, NDARRAY, Vocabulary, taken_apart, unknown
+from symbolic.polynomial import Rest, Size, parsed
 from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec
 from symbolic.static.abstract import native
 
@@ -101,7 +101,7 @@ class Natives:
             return proper.value
         if isinstance(proper, Instance) and proper.type.fullname == DIM:
             name = get_proper_type(proper.args[0])
-            return Size.parse(str(name.value)) if isinstance(name, LiteralType) else None
+            return parsed(str(name.value)) if isinstance(name, LiteralType) else None
         return None
 
     # ------------------------------------------------------------------ spec to type
@@ -144,7 +144,9 @@ class Natives:
 
     def plain(self, typ: Type) -> ProperType:
         """A native type without what is known of shapes and dtypes of arrays."""
-        proper = get_proper_type(typ)
+        proper = taken_apart(typ)
+        if proper is None:
+            return get_proper_type(typ)
         if isinstance(proper, Instance) and proper.type.fullname == NDARRAY:
             return self.array(Spec())
         if isinstance(proper, TupleType):

@@ -12,6 +12,7 @@ from mypy.types import (
     ProperType,
     TupleType,
     Type,
+    TypeAliasType,
     TypeOfAny,
     UnionType,
     get_proper_type,
@@ -23,6 +24,7 @@ IDENTITY = "symbolic.leaves.Identity"
 PROJECTION = "symbolic.leaves.Projection"
 LITERAL = "symbolic.leaves.Literal"
 NO_DELTA = "symbolic.literal.NoDelta"
+TRAINER = "symbolic.training.Trainer"
 TO_LITERAL = "symbolic.literal.ToLiteral"
 SYMBOLIC = "symbolic.hints.Symbolic"
 MARKED = "symbolic.hints.Marked"
@@ -109,6 +111,13 @@ class Vocabulary:
         return data, delta
 
 
+def taken_apart(typ: Type | None) -> ProperType | None:
+    """The type itself to look into; `None` for a recursive alias, which has no end."""
+    if isinstance(typ, TypeAliasType) and typ.is_recursive:
+        return None
+    return get_proper_type(typ)
+
+
 def is_layer(typ: Type | None) -> bool:
     proper = get_proper_type(typ)
     return isinstance(proper, Instance) and proper.type.has_base(LAYER)
@@ -116,7 +125,7 @@ def is_layer(typ: Type | None) -> bool:
 
 def holds_layer(typ: Type | None) -> bool:
     """Whether a value of this type may hold a traced one: a layer, or a structure or union of some."""
-    proper = get_proper_type(typ)
+    proper = taken_apart(typ)
     if isinstance(proper, Instance):
         return proper.type.has_base(LAYER) or any(map(holds_layer, proper.args))
     if isinstance(proper, (TupleType, UnionType)):

@@ -1,0 +1,144 @@
+"""Which of mypy's questions does the plugin answer? `plugins = symbolic.mypy_plugin` in the configuration of mypy.
+
+Only tables stand here: from names to the rooms beside. What is known of NumPy's functions is known by
+`symbolic.static`, which knows nothing of mypy.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, TypeVar
+
+from mypy.nodes import MypyFile
+from mypy.options import Options
+from mypy.plugin import (
+    AnalyzeTypeContext,
+    AttributeContext,
+    FunctionContext,
+    FunctionSigContext,
+    MethodContext,
+    MethodSigContext,
+    Plugin,
+    ReportConfigContext,
+)
+from mypy.types import FunctionLike, Type
+
+from symbolic import __version__
+from symbolic.mypy_plugin.arguments import Arguments
+from symbolic.mypy_plugin.bodies import RUNNING, Bodies
+from symbolic.mypy_plugin.calls import OPERATORS, Calls
+from symbolic.mypy_plugin.expansions import Expansions
+from symbolic.mypy_plugin.functions import Functions
+from symbolic.mypy_plugin.hints import Hints
+from symbolic.mypy_plugin.mappings import Mappings
+from symbolic.mypy_plugin.natives import Natives
+from symbolic.mypy_plugin.reporting import broken, report
+from symbolic.mypy_plugin.vocabulary import TRAINER, Vocabulary
+
+DECORATOR = "symbolic.function.Decorator.__call__"
+_UFUNC = "numpy._typing._ufunc."
+_C = TypeVar("_C")
+
+
+class SymbolicPlugin(Plugin):
+    """The hooks of one build."""
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        allow_redefinition(options)
+
+    # ------------------------------------------------------------------ the rooms
+    @cached_property
+    def words(self) -> Vocabulary:
+        return Vocabulary(self.lookup_fully_qualified)
+
+    @cached_property
+    def expansions(self) -> Expansions:
+        natives = Natives(self.words)
+        mappings = Mappings(self.words, natives, self._modules or {}, ())
+        return Expansions(self.words, natives, mappings)
+
+    @cached_property
+    def hints(self) -> Hints:
+        return Hints(self.expansions, self.lookup_fully_qualified)
+
+    @cached_property
+    def bodies(self) -> Bodies:
+        return Bodies(self.words, self.expansions)
+
+    @cached_property
+    def calls(self) -> Calls:
+        return Calls(self.words, self.expansions, Arguments(self.words, self.expansions.natives), self.bodies)
+
+    @cached_property
+    def functions(self) -> Functions:
+        return Functions(self.words, self.expansions, self.calls)
+
+    # ------------------------------------------------------------------ the hooks
+    def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
+        return self.hints.hook(fullname)
+
+    def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
+        return guarded(functools.partial(self.bodies.admitting, fullname), "default_signature")
+
+    def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
+        return guarded(functools.partial(self.bodies.of_method, fullname), "default_signature")
+
+    def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type] | None:
+        return guarded(functools.partial(self.calls.function, fullname), "default_return_type")
+
+    def get_method_hook(self, fullname: str) -> Callable[[MethodContext], Type] | None:
+        owner, _, name = fullname.rpartition(".")
+        if fullname == DECORATOR:
+            return guarded(self.functions.decorated, "default_return_type")
+        if owner.startswith(_UFUNC):
+            return guarded(functools.partial(self.calls.ufunc, name=name), "default_return_type")
+        if owner == TRAINER:
+            return guarded(functools.partial(self.functions.stepped, name=name), "default_return_type")
+        if name in RUNNING:
+            return guarded(functools.partial(self.functions.called, name=name), "default_return_type")
+        return guarded(functools.partial(self.calls.operation, name=name), "default_return_type")
+
+    def get_attribute_hook(self, fullname: str) -> Callable[[AttributeContext], Type] | None:
+        name = fullname.rpartition(".")[2]
+        return guarded(functools.partial(self.calls.attribute, name=name), "default_attr_type")
+
+    # ------------------------------------------------------------------ the cache
+    def report_config_data(self, ctx: ReportConfigContext) -> Any:
+        """mypy keys its cache by this file alone, but the answers stand in the others."""
+        return {"symbolic": __version__}
+
+    def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
+        return []
+
+
+def guarded(hook: Callable[[_C], Any], default: str) -> Callable[[_C], Any]:
+    """A hook whose faults are one error at their place, and mypy's own answer."""
+
+    def call(ctx: Any) -> Any:
+        try:
+            return hook(ctx)
+        except Exception as error:
+            report(ctx.api, broken(error), ctx.context)
+            return getattr(ctx, default)
+
+    return call
+
+
+def allow_redefinition(options: Options) -> None:
+    """`h = x`, then `h = np.tanh(h @ w)`: what everybody writes gives a name a second type."""
+    if hasattr(options, "allow_redefinition_new"):  # mypy 1
+        options.allow_redefinition_new = True
+    else:
+        options.allow_redefinition = True
+    options.local_partial_types = True
+
+
+def plugin(version: str) -> type[Plugin]:
+    """mypy's entry point."""
+    return SymbolicPlugin
+
+
+__all__ = ["OPERATORS", "SymbolicPlugin", "plugin"]
