@@ -149,8 +149,9 @@ class Range(NamedTuple):
 
 @symbolic
 def of_range(r: Annotated[Range, Symbolic]) -> Annotated[float, Symbolic]:
-    reveal_type(r.high)  # R: Layer[…, Tape[float, float]]
-    return r.high - r.low
+    reveal_type(r)  # R: Identity[Range, Range]
+    reveal_type(r[1])  # R: Layer[Tape[Range, Range], Tape[float, float]]
+    return r[1] - r[0]
 
 
 reveal_type(statistics)  # R: Layer[Tape[ndarray, ndarray], Tape[tuple[float, float], tuple[float, float]]]
