@@ -350,5 +350,5 @@ def check_values() -> None:
     assert either(2.0) == either(np.ones(2)) == 2.0
     assert model.plain(np.ones(3)) == 6.0 and Model.doubled(2.0) == 4.0 and Model.named(1.0) == 6.0
     assert network(np.ones((3, 4))) == 0.0 and powered(3.0) == 9.0 and powered(3.0, exponent=3) == 27.0
-    assert shifted(1.0) == 2.0 and keyword_only(x=3.0, y=1.0) == 2.0 and hyper_first(size=2)(np.ones(1)).tolist() == [2.0]
+    assert shifted(1.0) == 2.0 and keyword_only(x=3.0, y=1.0) == 2.0 and hyper_first(size=2).predict(np.ones(1)).tolist() == [2.0]
     assert squared(3.0) == 9.0 and use(made(0.0), np.ones(2)) == 0.0 and bracketed(1.0) == 1.0
