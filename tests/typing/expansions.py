@@ -301,7 +301,7 @@ def made(rate: float) -> Annotated[Callable[[np.ndarray], float], Symbolic]:
     @symbolic
     def total(x: Annotated[np.ndarray, Symbolic]) -> Annotated[float, Symbolic]:
         reveal_type(x)  # R: Identity[ndarray, ndarray]
-        return np.sum(x * rate)
+        return np.sum(x * Weight(rate))
 
     reveal_type(total)  # R: Layer[Tape[ndarray, ndarray], Tape[float, float]]
     return total
@@ -315,7 +315,7 @@ reveal_type(made(0.5)(np.ones(2)))  # R: float
 def use(net: Annotated[Callable[[np.ndarray], float], Symbolic], x: np.ndarray) -> float:
     """A hint outside of a symbolic function is the third usage, in a parameter too."""
     reveal_type(net)  # R: Layer[Tape[ndarray, ndarray], Tape[float, float]]
-    net.train(x, optimizer=SGD(0.1))
+    net.train(x, optimizer=SGD(0.0))
     return net.predict(x)
 
 
