@@ -30,7 +30,6 @@ def nested(x: V) -> V:
     for _ in range(2):
         np.save("file", x)  # E:9: np.save is not supported on layers  [symbolic]
     y = [np.array_str(row) for row in x]  # E:10: np.array_str is not supported on layers  [symbolic]
-    z = (lambda row: np.array_str(row))(x)  # E:22: np.array_str is not supported on layers  [symbolic]
     return x
 
 
