@@ -154,7 +154,7 @@ def _of_pyright(said: dict[str, Any]) -> Message | None:
     begin = said.get("range", {}).get("start", {"line": 0, "character": 0})
     place = (Path(said.get("file", "")).name, begin["line"] + 1, begin["character"] + 1)
     revealed = re.fullmatch(r'Type of ".*?" is "(.*)"', said["message"], re.DOTALL)
-    if revealed:
+    if revealed and said["severity"] == "information":
         return Message(*place, "reveal", short_type(revealed[1]))
     if said["severity"] != "error":
         return None
@@ -186,6 +186,7 @@ def _of_ty(text: str) -> Iterator[Message]:
 def _pyrefly(names: Sequence[str], folder: Path) -> Report:
     executable = command("pyrefly")
     assert executable
+    (folder / "pyrefly.toml").write_text('preset = "default"\n', encoding="utf-8")  # without a file it checks less
     found = ["--python-interpreter-path", sys.executable, "--search-path", str(ROOT), "--search-path", "."]
     done = run([executable, "check", *found, "--output-format", "json", *names], folder)
     try:

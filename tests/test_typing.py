@@ -20,6 +20,7 @@ from symbolic import ToLiteral
 PROGRAMS = [program for program in programs() if sys.version_info >= program.python]
 EXPECTED = [one for program in PROGRAMS for one in program.expected]
 LEAST = 150  # expectations of mypy with the plugin
+LONGEST = 300  # characters of an error of our own
 
 HELD: dict[str, Report] = {}
 
@@ -99,6 +100,15 @@ def test_nothing_else_is_said(request: pytest.FixtureRequest, said: Report, prog
         elif fitting[0].text or fitting[0].codes:  # an error in a checker's own words may be told in several
             expected.remove(fitting[0])
     assert not unexpected, "\n".join(map(str, unexpected))
+
+
+@pytest.mark.parametrize("said", [PLUGIN], indirect=True)
+def test_its_own_errors_are_short(said: Report) -> None:
+    """`Layer[float32[batch, 784] → float]`, never a page of NumPy's own types."""
+    own = [one for one in said.messages if one.code.startswith("symbolic")]
+    assert own
+    long = [str(one) for one in own if len(one.text) > LONGEST or "dtype[" in one.text or "Tape[" in one.text]
+    assert not long, "\n".join(long)
 
 
 @pytest.mark.parametrize("program", [one for one in PROGRAMS if one.runs], ids=lambda one: one.path.name)
