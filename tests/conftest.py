@@ -11,3 +11,5 @@ settings.load_profile(os.environ.get("SYMBOLIC_HYPOTHESIS", "quick"))
 os.environ.setdefault("JAX_ENABLE_X64", "1")  # an oracle in float64
 os.environ.setdefault("JAX_PLATFORMS", "cpu")  # no probing for accelerators, no warning that there is none
 os.environ.setdefault("MPLBACKEND", "Agg")  # pictures without a screen
+
+collect_ignore = ["typing"]  # programs for type checkers, some of them wrong on purpose; test_typing.py runs the others

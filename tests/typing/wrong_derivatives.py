@@ -1,0 +1,23 @@
+"""Wrong arguments of a derivative are found where they are given."""
+
+# run: no
+
+import numpy as np
+
+from symbolic import grad, value_and_grad, vmap
+
+
+def loss(w: np.ndarray, x: np.ndarray, rate: float = 1.0) -> float:
+    total: float = np.sum((w - x) ** 2) * rate
+    return total
+
+
+w = np.ones(2)
+grad(loss)(w)  # E:  [symbolic|call-arg]
+grad(loss)(w, "a")  # E:  [symbolic|arg-type]
+grad(loss)(w, w, 1.0, 2.0)  # E:  [symbolic|call-arg]
+grad(loss)(w, w, speed=2.0)  # E:  [symbolic|call-arg]
+grad(3)  # E:  [symbolic|arg-type|call-overload]
+value_and_grad(loss)("a", w)  # E:  [symbolic|arg-type]
+slope: str = grad(loss)(w, w)  # E:  [symbolic|assignment]
+vmap(loss)(w)  # E:  [symbolic|call-arg]
