@@ -141,6 +141,8 @@ def replaced(
         args = [replaced(one, marked, bare) for one in proper.args]
         changed = any(a is not b for a, b in zip(args, proper.args, strict=True))
         return proper.copy_modified(args=args) if changed and proper.type.fullname != NDARRAY else typ
+    if isinstance(proper, UnionType) and len(proper.items) == 1:
+        return replaced(proper.items[0], marked, bare)  # as an alias keeps its mark
     if isinstance(proper, (TupleType, UnionType)):
         items: list[Type] = [replaced(one, marked, bare) for one in proper.items]
         if all(a is b for a, b in zip(items, proper.items, strict=True)):

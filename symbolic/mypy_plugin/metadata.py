@@ -29,6 +29,7 @@ from mypy.types import (
     RawExpressionType,
     Type,
     UnboundType,
+    UnionType,
     get_proper_type,
 )
 
@@ -64,18 +65,21 @@ def shaped(ctx: Any, inner: Type, expansions: Expansions, metadata: Marks | None
         else:
             semanal.defer()
 
-    proper = get_proper_type(inner)
+    proper = expansions.natives.filled(get_proper_type(inner))
+    bare = metadata is not None
     if metadata is None:
         marks = [found for one in ctx.type.args[1:] if (found := _mark(one, ctx)) is not None]
         own = _of_jaxtyping(ctx)
         if own is not None:
             return sized(proper, own, expansions, fail)
         if not marks:
-            return inner
+            return proper
         metadata = marks[0]
     if isinstance(proper, CallableType):
         return expansions.of_callable(proper, module, fail)
-    return expansions.words.marked(sized(proper, metadata, expansions, fail))
+    marked = expansions.words.marked(sized(proper, metadata, expansions, fail))
+    # an alias of a bare class would be taken for one of the class without arguments, Marked; no union is
+    return UnionType([marked]) if bare else marked
 
 
 def sized(typ: Type, marks: Marks, expansions: Expansions, fail: Callable[[str], None]) -> Type:

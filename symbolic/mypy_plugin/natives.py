@@ -142,6 +142,15 @@ class Natives:
             return self.words.instance(DIM, text)
         return unknown()
 
+    def filled(self, typ: ProperType) -> ProperType:
+        """A generic class with its arguments: within an alias mypy leaves those of a bare one open."""
+        if not isinstance(typ, Instance) or typ.args or not typ.type.type_vars:
+            return typ
+        return self.array(Spec()) if typ.type.fullname == NDARRAY else typ.copy_modified(args=self._open(typ))
+
+    def _open(self, typ: Instance) -> list[Type]:
+        return [unknown() for _ in typ.type.type_vars]
+
     def plain(self, typ: Type) -> ProperType:
         """A native type without what is known of shapes and dtypes of arrays."""
         proper = taken_apart(typ)
