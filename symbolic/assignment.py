@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.errors import ShapeError
+from symbolic.errors import DtypeError, ShapeError
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, refuse
 from symbolic.leaves import Literal, Weight
@@ -140,15 +140,21 @@ class Assignments:
                 "write x = x + y, which makes a new array",
                 ShapeError,
             )
-        if before.dtype != after.dtype:
-            if before.dtype is None or after.dtype is None or not np.can_cast(after.dtype, before.dtype, "same_kind"):
-                refuse(
-                    f"an in-place operator would cast {after.dtype} to {before.dtype}",
-                    "write x = x + y, which makes a new array",
-                )
-            value = Cast(value, to=before.dtype)
-        self._store(target, value)
+        self._store(target, self.in_dtype(value, before, after))
         return target
+
+    @staticmethod
+    def in_dtype(value: AnyLayer, before: Spec, after: Spec) -> AnyLayer:
+        """A new value in the dtype of the array that it is written into, if NumPy lets an operator cast so."""
+        if before.dtype == after.dtype:
+            return value
+        if before.dtype is None or after.dtype is None or not np.can_cast(after.dtype, before.dtype, "same_kind"):
+            refuse(
+                f"an in-place operator would cast {after.dtype} to {before.dtype}",
+                "write x = x + y, which makes a new array",
+                DtypeError,
+            )
+        return Cast(value, to=before.dtype)
 
     def _store(self, target: AnyLayer, value: AnyLayer) -> None:
         if isinstance(target, (Weight, Literal)) and not isinstance(target, Made):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from symbolic.errors import ShapeError
+from symbolic.polynomial import Size
 from symbolic.spec import Dim, Shape, show
 
 
@@ -91,7 +92,7 @@ def value(expression: ast.expr, bound: Mapping[str, Any]) -> Dim:
         return expression.value  # type: ignore[return-value]  # an int, as parsed
     if isinstance(expression, ast.Name):
         size = bound.get(expression.id)
-        return size if isinstance(size, int) else None
+        return size if isinstance(size, (int, Size)) else None  # type: ignore[return-value]  # a checker's sizes have names
     assert isinstance(expression, ast.BinOp)
     left, right = value(expression.left, bound), value(expression.right, bound)
     if left is None or right is None:
@@ -179,11 +180,15 @@ class Names:
 
     def _clash(self, axis: Axis, size: str, want: str, what: str, shape: Shape) -> ShapeError:
         names = sorted(_names(axis.expression)) if axis.expression is not None and not axis.variadic else [axis.text]
-        where = ", ".join(
-            f"{name} = {self.bound[name]} by {self.origin[name]}" for name in names if name in self.origin
-        )
+        where = ", ".join([self._bound_by(name) for name in names if name in self.origin])
         declared = f"dimension {axis.text!r} is {want}" + (f" ({where})" if where else "")
+        if names and want == axis.text and not where:  # within the function that declares it
+            declared = f"{want!r} is declared"
         return ShapeError(
             f"{what} has shape {show(shape)}, with {size} where {declared}",
             remedy="pass arrays whose sizes agree with the hints, or change the hint",
         )
+
+    def _bound_by(self, name: str) -> str:
+        size = str(self.bound[name])
+        return f"{name} by {self.origin[name]}" if size == name else f"{name} = {size} by {self.origin[name]}"

@@ -163,8 +163,7 @@ class Size:
             text += ("-" if count < 0 else "+" if text else "") + part
         return text
 
-    def __repr__(self) -> str:
-        return f"Size({str(self)!r})"
+    __repr__ = __str__  # as it stands in a shape
 
     def __reduce__(self) -> tuple[Callable[[str], Any], tuple[str]]:
         return parsed, (str(self),)
@@ -203,6 +202,11 @@ _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
 }
 
 
+def expressed(expression: ast.expr) -> Any:
+    """The size that an expression of names says."""
+    return _of(expression, {})
+
+
 def _of(node: ast.expr, numbers: Mapping[str, Any]) -> Any:
     if isinstance(node, ast.Name):
         return numbers.get(node.id, Size.named(node.id))
@@ -226,6 +230,8 @@ def _evaluated(quotient: str, numbers: Mapping[str, Any]) -> Any:
 
 @lru_cache(maxsize=1024)
 def _names_in(factor: str) -> frozenset[str]:
+    if "//" not in factor:
+        return frozenset((factor,))
     return frozenset(node.id for node in ast.walk(_tree(factor)) if isinstance(node, ast.Name))
 
 

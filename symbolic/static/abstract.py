@@ -18,9 +18,11 @@ from symbolic.errors import DtypeError, LayerError, ShapeError, SymbolicError, T
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer
 from symbolic.leaves import Identity
-from symbolic.polynomial import Rest, Size, Undecided
+from symbolic.ops.families import Elementwise, Movement
+from symbolic.ops.passing import Cast, Mark, Same
+from symbolic.polynomial import Size, Undecided
 from symbolic.sizes import Shape
-from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec, product, spec_of
+from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec, spec_of
 from symbolic.trace import Tracing
 
 
@@ -77,6 +79,10 @@ class Unsettled(Exception):  # noqa: N818 - it is no error of anybody's
 class Abstract(Tracing):
     """A trace without any data: what it is asked and cannot know is `NotKnown`, and no fault of the program's."""
 
+    def __init__(self, given: Leaves, facts: Inference) -> None:
+        super().__init__((), facts, None)
+        self.given = given
+
     def ask(self, node: AnyLayer, what: str) -> Any:
         spec = self.facts.spec(self.resolve(node))
         if not isinstance(spec, Spec):
@@ -111,15 +117,31 @@ class Abstract(Tracing):
     def known(self, node: AnyLayer) -> Any:
         return None
 
+    def replace(self, target: AnyLayer, value: AnyLayer) -> AnyLayer:
+        """`target += …`: where the shapes or dtypes are not known, the target keeps its own."""
+        before, after = self.facts.spec(self.resolve(target)), self.facts.spec(value)
+        if not isinstance(before, Spec) or not isinstance(after, Spec) or before.shape == () or before.python:
+            return value
+        if before.known and after.known:
+            return super().replace(target, value)
+        if before.dtype is not None and after.dtype is not None and self.given.is_array(target, self.facts):
+            self.in_dtype(value, before, after)  # which may refuse
+        return Mark.make((target,))  # type: ignore[no-any-return]  # a node of the class
+
     def kind(self, node: AnyLayer) -> type:
-        return native(Value(self.facts.spec(self.resolve(node))), certain=True)
+        spec = self.facts.spec(self.resolve(node))
+        if isinstance(spec, Spec) and spec.python is None and (spec.shape is None or (spec == Spec(()))):
+            raise NotKnown("type")
+        if isinstance(spec, Spec) and spec.shape == () and spec.python is None and spec.dtype is not None:
+            return spec.dtype.type
+        return native(spec)
 
     def is_value(self, node: AnyLayer) -> bool:
         return True
 
 
-def native(value: Any, certain: bool = False) -> type:
-    """The native type that stands for a value (or its spec); with `certain`, `NotKnown` where it is a guess."""
+def native(value: Any) -> type:
+    """The native type that stands for a value, or for its spec: an array where the rank is not known."""
     spec = value.spec if isinstance(value, Value) else value
     if isinstance(spec, TupleSpec):
         return tuple
@@ -128,12 +150,8 @@ def native(value: Any, certain: bool = False) -> type:
     if spec.python is not None:
         return spec.python
     if spec.shape != ():
-        if certain and spec.shape is None:
-            raise NotKnown("type")
         return np.ndarray
-    if spec.dtype is None or spec.dtype == np.float64:
-        return float
-    return spec.dtype.type
+    return float if spec.dtype is None or spec.dtype == np.float64 else spec.dtype.type
 
 
 # --------------------------------------------------------------------------- arguments
@@ -144,15 +162,16 @@ class Leaves:
 
     def __init__(self) -> None:
         self.specs: dict[AnyLayer, AnySpec] = {}
+        self.loose: set[AnyLayer] = set()
         self.faithful = True  # every argument is represented by what is known of it
 
     def of(self, argument: Any) -> Any:
         """An argument as it is given to the function: values as leaves, structures entry by entry."""
         if isinstance(argument, Value):
-            return self._leaf(argument.spec)
+            return self._leaf(argument.spec, argument.loose)
         if argument is UNKNOWN:
             self.faithful = False
-            return self._leaf(Spec())
+            return self._leaf(Spec(), True)
         kind = type(argument)
         if kind in (tuple, list):
             return kind([self.of(one) for one in argument])
@@ -162,19 +181,25 @@ class Leaves:
             return slice(*map(self.of, (argument.start, argument.stop, argument.step)))
         return argument
 
-    def _leaf(self, spec: AnySpec) -> Any:
+    def _leaf(self, spec: AnySpec, loose: bool) -> Any:
         if isinstance(spec, TupleSpec):
-            return tuple([self._leaf(one) for one in spec])
+            return tuple([self._leaf(one, loose) for one in spec])
         leaf: AnyLayer = Identity()
-        self.specs[leaf] = seen_by_rules(spec)
+        self.specs[leaf] = spec
+        if loose:
+            self.loose.add(leaf)
         return leaf
 
-
-def seen_by_rules(spec: AnySpec) -> AnySpec:
-    """The spec without a marker of any number of axes: to the rules such a shape is unknown."""
-    if isinstance(spec, Spec) and spec.shape is not None and any(isinstance(d, Rest) for d in spec.shape):
-        return spec._replace(shape=None)
-    return spec
+    def is_array(self, node: AnyLayer, facts: Inference) -> bool:
+        """Whether a node is an array for certain, though its rank may not be known."""
+        spec = facts.spec(node)
+        if not isinstance(spec, Spec) or spec.shape is not None:
+            return isinstance(spec, Spec) and spec.shape != ()
+        if isinstance(node, Elementwise):
+            return any(self.is_array(one, facts) for one in node.operands)
+        if isinstance(node, (Movement, Same, Cast)):
+            return self.is_array(node.operands[0], facts)
+        return node in self.specs and node not in self.loose
 
 
 NOWHERE = Where()
@@ -183,13 +208,13 @@ NOWHERE = Where()
 def run(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
     """What one call gives. `Unsettled` where the rules cannot cope, or have no answer without numbers."""
     leaves, facts = Leaves(), Inference({})
-    tracing = Abstract((), facts, None)
+    tracing = Abstract(leaves, facts)
     with inside(trace=tracing, facts=tracing, origin=NOWHERE, path="", prefix="", floating=None):
         placed = [leaves.of(one) for one in args]
         named = {name: leaves.of(one) for name, one in kwargs.items()}
         facts.specs.update(leaves.specs)
         try:
-            return Answer(_result(function(*placed, **named), tracing))
+            return Answer(_result(function(*placed, **named), tracing, leaves))
         except Exception as error:
             found = finding(error)
             if found is None or not (leaves.faithful or _refuses(found)):
@@ -197,17 +222,20 @@ def run(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, 
             return Answer(UNKNOWN, found)
 
 
-def _result(value: Any, tracing: Abstract) -> Any:
+def _result(value: Any, tracing: Abstract, leaves: Leaves) -> Any:
     if isinstance(value, Layer):
-        return _of_spec(tracing.facts.spec(tracing.resolve(value)))
+        node = tracing.resolve(value)
+        found = _of_spec(tracing.facts.spec(node))
+        is_loose = isinstance(found, Value) and isinstance(found.spec, Spec) and found.spec.shape is None
+        return found._replace(loose=True) if is_loose and not leaves.is_array(node, tracing.facts) else found
     if isinstance(value, Shape):
         return tuple([_size_or_unknown(value, k) for k in range(len(value))])
     if isinstance(value, (np.ndarray, np.generic)):
         return Value(spec_of(value))
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*[_result(one, tracing) for one in value])
+        return type(value)(*[_result(one, tracing, leaves) for one in value])
     if type(value) in (tuple, list):
-        return type(value)([_result(one, tracing) for one in value])
+        return type(value)([_result(one, tracing, leaves) for one in value])
     return value if is_constant(value) else UNKNOWN
 
 
@@ -264,8 +292,3 @@ _REFUSALS = (" is not supported on layers", " which has no memory of its own")
 
 def _refuses(found: Finding) -> bool:
     return found.kind == "symbolic" and found.seen.endswith(_REFUSALS)
-
-
-def entries(spec: AnySpec) -> Any:
-    """How many entries an array has; `None` where that is not known."""
-    return product(spec.shape) if isinstance(spec, Spec) and spec.shape is not None else None

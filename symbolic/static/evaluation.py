@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,11 @@ from symbolic.naming import instead_of, qualified
 from symbolic.ops.families import Elementwise, Reduction
 from symbolic.ops.foreign import handler, is_scipy, refusal
 from symbolic.ops.operation import Operation
+from symbolic.polynomial import Size
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value
+from symbolic.static.making import made, makes
+from symbolic.static.python import OF_VALUES, folded, is_pure, python_value
+from symbolic.static.rests import markers, over_rests
 from symbolic.static.valuations import Call, solve
 
 
@@ -65,12 +69,73 @@ def _call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answ
         return Answer(UNKNOWN, known)
     if not known or any(map(_is_code, (*args, *kwargs.values()))):
         return Answer(UNKNOWN)
-    return solve(Call(_traced(function), args, kwargs), _trusted(function))
+    if makes(function):
+        return made(function, args, kwargs)
+    found = folded(function, args, kwargs)
+    if found is not None:
+        return found
+    if function in OF_VALUES:
+        return OF_VALUES[function](args, kwargs)
+    if function is sum:
+        args = _addends(args)
+    return _of_arrays(function, args, kwargs)
+
+
+def _of_arrays(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
+    """By the rules of arrays: with names, and with any number of axes."""
+    arguments = [*args, *kwargs.values()]
+    constant = not any(isinstance(one, Value) or one is UNKNOWN for one in _flat(arguments))
+    if constant and not _is_bounded(arguments):
+        return Answer(UNKNOWN)
+    if isinstance(function, np.ufunc) or getattr(function, "__module__", "") == "_operator":
+        args = [_number(one) for one in args]
+    traced, trusted = _traced(function), _trusted(function)
+
+    def answer(change: Callable[[Any], Any]) -> Answer:
+        named = {name: change(one) for name, one in kwargs.items()}
+        return solve(Call(traced, [change(one) for one in args], named), trusted)
+
+    return over_rests(answer, arguments) if any(markers(arguments)) else answer(lambda one: one)
+
+
+def _number(value: Any) -> Any:
+    """A size that is an operand, rather than a parameter, as the number that it is."""
+    return python_value(int) if isinstance(value, Size) else value
+
+
+def _addends(args: Sequence[Any]) -> Sequence[Any]:
+    """What `sum(x)` adds, of an array whose first axis is long, or not known: two entries have the result's spec."""
+    if not args or not isinstance(args[0], Value):
+        return args
+    entry = call(operator.getitem, (args[0], 0), {}).value
+    return [[entry, entry], *args[1:]]
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if type(value) in (tuple, list):
+        for one in value:
+            yield from _flat(one)
+    else:
+        yield value
+
+
+_MOST_ENTRIES = 1_000_000
+
+
+def _is_bounded(given: Sequence[Any]) -> bool:
+    """Whether a call with constants alone is a small computation."""
+    entries = 1
+    for one in _flat(list(given)):
+        if isinstance(one, int):
+            entries *= max(abs(one), 1)
+    return entries <= _MOST_ENTRIES
 
 
 def _is_code(value: Any) -> bool:
     """Whether an argument is a function of the user's own, which is never called."""
-    if isinstance(value, (tuple, list)):
+    if type(value) in (tuple, list):
         return any(map(_is_code, value))
     return callable(value) and not isinstance(value, (type, np.dtype))
 
@@ -150,9 +215,9 @@ def _supported(function: Any) -> bool | Finding:
     if is_scipy(function):
         return handler(function) is not None or _of(refusal(function))
     if isinstance(function, type) and issubclass(function, Layer):
-        return issubclass(function, Operation)
+        return issubclass(function, Operation) or makes(function)
     module = str(getattr(function, "__module__", None))
-    if function in FUNCTIONS or function in MAKING or function in CALLS:
+    if function in FUNCTIONS or function in MAKING or function in CALLS or makes(function) or is_pure(function):
         return True
     if module.partition(".")[0] == "numpy" and hasattr(function, "_implementation"):
         return _refusal(qualified(function))

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from symbolic.polynomial import Size
 from symbolic.spec import AnySpec, Spec, TupleSpec
 from symbolic.static.abstract import UNKNOWN, Answer, Unsettled, Value, is_constant, run
+from symbolic.static.alike import alike
+from symbolic.static.guesses import over_guesses
 
 Valuation = Mapping[str, int]
 _LARGE = (13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
@@ -28,21 +30,25 @@ class Call(NamedTuple):
 
     def attempt(self, sizes: Callable[[Any], Any] | None = None) -> Answer | None:
         """The answer with other sizes in the place of the named ones; `None` where the rules have none."""
-        args, kwargs = self.args, self.kwargs
         try:
-            if sizes is not None:
-                args = [replaced(one, sizes) for one in args]
-                kwargs = {name: replaced(one, sizes) for name, one in kwargs.items()}
-            return run(self.function, args, kwargs)
+            return run(*(self if sizes is None else self.changed(lambda one: replaced(one, sizes))))
         except Unsettled:
             return None
+
+    def changed(self, change: Callable[[Any], Any]) -> Call:
+        named = {name: change(one) for name, one in self.kwargs.items()}
+        return Call(self.function, [change(one) for one in self.args], named)
+
+    def guessed(self) -> Answer:
+        """The answer where it is not known at first: what is alike in several guesses."""
+        return over_guesses(lambda change: self.changed(change).attempt(), (*self.args, *self.kwargs.values()))
 
 
 def solve(call: Call, trusted: bool = False) -> Answer:
     """The answer of a call; `trusted`: the function's rule is known to cope with names."""
     sizes = list(named((*call.args, *call.kwargs.values())))
     if not sizes:
-        return call.attempt() or Answer(UNKNOWN)
+        return call.attempt() or call.guessed()
     names = sorted(frozenset().union(*[size.names for size in sizes]))
     first = call.attempt()
     if first is not None and (trusted or (first.finding is not None and first.finding.kind == "symbolic")):
@@ -56,7 +62,7 @@ def solve(call: Call, trusted: bool = False) -> Answer:
     generic = len(samples) > 1 and samples[0][0] is not samples[1][0] and _is_generic(samples)
     if blank.finding is not None or not generic:
         return blank
-    return Answer(_Fit(samples, sizes).of([answer.value for _, answer in samples]))
+    return Answer(alike([answer.value for _, answer in samples], _Fit(samples, sizes).size))
 
 
 def _confirmed(call: Call, names: Sequence[str]) -> bool:
@@ -66,7 +72,8 @@ def _confirmed(call: Call, names: Sequence[str]) -> bool:
 
 
 def _without_names(call: Call) -> Answer:
-    return call.attempt(lambda size: None) or Answer(UNKNOWN)
+    unnamed = call.changed(lambda one: replaced(one, lambda size: None))
+    return unnamed.attempt() or unnamed.guessed()
 
 
 def _samples(call: Call, names: Sequence[str]) -> Iterator[tuple[Valuation, Answer]]:
@@ -192,35 +199,7 @@ class _Fit:
         self.valuations = [valuation for valuation, _ in samples]
         self.known = list(dict.fromkeys([*map(Size.named, sorted(self.valuations[0])), *sizes]))
 
-    def of(self, seen: Sequence[Any]) -> Any:
-        """One value that is true in every sample."""
-        first = seen[0]
-        if all(isinstance(one, Value) for one in seen):
-            return Value(self._spec([one.spec for one in seen]))
-        if all(type(one) is type(first) and isinstance(one, (tuple, list)) and len(one) == len(first) for one in seen):
-            entries = [self.of(column) for column in zip(*seen, strict=True)]
-            return type(first)(*entries) if hasattr(first, "_fields") else type(first)(entries)
-        if all(type(one) is int for one in seen):
-            size = self._size(seen)
-            return UNKNOWN if size is None else size
-        same = is_constant(first) and all(type(one) is type(first) and one == first for one in seen)
-        return first if same else UNKNOWN
-
-    def _spec(self, seen: Sequence[Any]) -> AnySpec:
-        if not all(isinstance(one, Spec) for one in seen):
-            return seen[0] if all(one == seen[0] for one in seen) else Spec()
-        first = seen[0]
-        dtype = first.dtype if all(one.dtype == first.dtype for one in seen) else None
-        python = first.python if all(one.python is first.python for one in seen) else None
-        if first.shape is None or not all(one.shape is not None and len(one.shape) == len(first.shape) for one in seen):
-            return Spec(None, dtype, python)
-        return Spec(
-            tuple([self._size(sizes) for sizes in zip(*[one.shape for one in seen], strict=True)]), dtype, python
-        )
-
-    def _size(self, seen: Sequence[Any]) -> Any:
-        if None in seen:
-            return None
+    def size(self, seen: Sequence[Any]) -> Any:
         for size in self._candidates(seen):
             if all(_holds(size, one, valuation) for one, valuation in zip(seen, self.valuations, strict=True)):
                 return size
