@@ -7,8 +7,10 @@ Only tables stand here: from names to the rooms beside. What is known of NumPy's
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Callable
 from functools import cached_property
+from pathlib import Path
 from typing import Any, TypeVar
 
 from mypy.nodes import MypyFile
@@ -25,7 +27,6 @@ from mypy.plugin import (
 )
 from mypy.types import FunctionLike, Type
 
-from symbolic import __version__
 from symbolic.mypy_plugin.arguments import Arguments
 from symbolic.mypy_plugin.bodies import RUNNING, Bodies
 from symbolic.mypy_plugin.calls import OPERATORS, Calls
@@ -108,10 +109,19 @@ class SymbolicPlugin(Plugin):
     # ------------------------------------------------------------------ the cache
     def report_config_data(self, ctx: ReportConfigContext) -> Any:
         """mypy keys its cache by this file alone, but the answers stand in the others."""
-        return {"symbolic": __version__}
+        return {"symbolic": fingerprint()}
 
     def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
         return []
+
+
+@functools.cache
+def fingerprint() -> str:
+    """What all the files of this library hold, for an answer may rest on any of them."""
+    found = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.parent.rglob("*.py")):
+        found.update(path.read_bytes())
+    return found.hexdigest()
 
 
 def guarded(hook: Callable[[_C], Any], default: str) -> Callable[[_C], Any]:

@@ -96,7 +96,7 @@ class Arguments:
             found = [self.of_native(one) for one in proper.items]
             return found[0] if all(one == found[0] for one in found) else UNKNOWN
         spec = self.natives.spec(proper)
-        return UNKNOWN if spec is None else Value(spec)
+        return UNKNOWN if spec is None else Value(spec, loose=self.natives.is_loose(proper))
 
     # ------------------------------------------------------------------ constants
     def _constant(self, typ: Type | None, expression: Expression | None, type_of: TypeOf) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 from mypy.nodes import (
     ARG_STAR,
     ARG_STAR2,
+    CallExpr,
     DictExpr,
     Expression,
     FuncItem,
@@ -18,6 +19,7 @@ from mypy.nodes import (
     StarExpr,
     TupleExpr,
 )
+from mypy.types import has_type_vars
 from mypy.types import (
     AnyType,
     CallableType,
@@ -78,22 +80,26 @@ class Bodies:
     def admitting(self, fullname: str, ctx: Any) -> FunctionLike:
         """The signature of a function that is called in a body, with layers wherever it takes arrays or numbers."""
         callee: CallableType = ctx.default_signature
-        trusted = fullname.partition(".")[0] in TRUSTED
-        if self.taken(ctx.api) is None and not (trusted and not fullname.startswith("symbolic")):
+        root = fullname.partition(".")[0]
+        if self.taken(ctx.api) is None and (root not in TRUSTED or root == "symbolic"):
+            return callee
+        if makes_layers(ctx):
             return callee
         given: Sequence[Sequence[Expression]] = ctx.args
         types = [
-            self._admitted(typ, exprs, trusted, ctx.api)
+            self._admitted(typ, exprs, root, ctx.api)
             for typ, exprs in zip(callee.arg_types, given, strict=False)
         ]
         types += callee.arg_types[len(types) :]
-        return callee.copy_modified(arg_types=types)
+        changed = any(a is not b for a, b in zip(types, callee.arg_types, strict=True))
+        return callee.copy_modified(arg_types=types) if changed else callee
 
-    def _admitted(self, typ: Type, given: Sequence[Expression], trusted: bool, api: Any) -> Type:
+    def _admitted(self, typ: Type, given: Sequence[Expression], root: str, api: Any) -> Type:
+        trusted = root in TRUSTED
         proper = get_proper_type(typ)
         if not given or isinstance(proper, AnyType):
             return typ
-        if isinstance(proper, TypeVarType) and not trusted:
+        if isinstance(proper, TypeVarType) or (root == "builtins" and has_type_vars(proper)):
             return typ  # it takes the layer's own type
         if any(holds_layers(one, api) for one in given):
             return unknown() if trusted or natives_in(proper) else typ
@@ -124,6 +130,13 @@ class Bodies:
             return typ
         lifted = self.anything(proper).copy_modified(ret_type=self.lifted(proper.ret_type, taken, module))
         return Overloaded([proper, lifted])
+
+
+def makes_layers(ctx: Any) -> bool:
+    """Whether a symbolic function with hyperparameters is called, whose type says itself what it takes."""
+    callee = ctx.context.callee if isinstance(ctx.context, CallExpr) else None
+    typ = None if callee is None else get_proper_type(ctx.api.lookup_type_or_none(callee))
+    return isinstance(typ, Overloaded) and any(is_layer(one.ret_type) and one.variables for one in typ.items)
 
 
 def natives_in(typ: Type | None) -> bool:

@@ -6,10 +6,11 @@ import functools
 import importlib
 import operator
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from mypy.nodes import ARG_STAR, ARG_STAR2, CallExpr, Context, Expression, MemberExpr, RefExpr
+from mypy.nodes import ARG_STAR, ARG_STAR2, CallExpr, Context, Expression, ListExpr, MemberExpr, MypyFile, RefExpr, TupleExpr
 from mypy.subtypes import is_subtype
 from mypy.types import (
     AnyType,
@@ -20,13 +21,14 @@ from mypy.types import (
     ProperType,
     TupleType,
     Type,
+    UninhabitedType,
     UnionType,
     get_proper_type,
 )
 
 from symbolic.layer import METHODS, Layer
 from symbolic.mypy_plugin.arguments import Arguments
-from symbolic.mypy_plugin.bodies import TRUSTED, Bodies
+from symbolic.mypy_plugin.bodies import TRUSTED, Bodies, natives_in
 from symbolic.mypy_plugin.expansions import Expansions
 from symbolic.mypy_plugin.reporting import report
 from symbolic.mypy_plugin.vocabulary import Vocabulary, holds_layer, is_layer, taken_apart, unknown
@@ -68,9 +70,24 @@ class Given:
                 else:
                     self.named[name] = typ, expr
 
-    @property
+    @cached_property
     def types(self) -> list[Type]:
         return [typ for types in self.ctx.arg_types for typ in types]
+
+    @cached_property
+    def layers(self) -> list[Type]:
+        """The types of the arguments, and of the entries of displays among them, that hold layers."""
+        found = [typ for typ in self.types if holds_layer(typ)]
+        for exprs in self.ctx.args:
+            found += [typ for expr in exprs for typ in self._entries(expr) if holds_layer(typ)]
+        return found
+
+    def _entries(self, expression: Expression) -> list[Type]:
+        if not isinstance(expression, (ListExpr, TupleExpr)):
+            return []
+        types = [self.type_of(one) for one in expression.items]
+        inner = [typ for one in expression.items for typ in self._entries(one)]
+        return [typ for typ in types if typ is not None] + inner
 
     def type_of(self, expression: Expression) -> Type | None:
         """The type that mypy has found for a part of an argument."""
@@ -88,23 +105,32 @@ class Calls:
     def function(self, fullname: str, ctx: Any) -> Type:
         """A call of a function by its name."""
         default: Type = ctx.default_return_type
-        module = ctx.api.tree.fullname
-        if not any(map(holds_layer, ctx.arg_types and [typ for one in ctx.arg_types for typ in one])):
-            taken = self.bodies.taken(ctx.api)
-            return default if taken is None else self.bodies.callable(default, taken, module)
-        given = Given(ctx)
-        taken = self.taken(given, given.types)
+        module, given = ctx.api.tree.fullname, Given(ctx)
         function = known_function(fullname)
+        if not given.layers:
+            taken = self.bodies.taken(ctx.api)
+            if taken is not None:
+                return self.bodies.callable(default, taken, module)
+            return self.native(given, function, default) if isinstance(get_proper_type(default), AnyType) else default
+        taken = self.taken(given)
         if function is None:
             return self.bodies.callable(self.bodies.lifted(default, taken, module), taken, module)
+        if isinstance(function, type) and issubclass(function, Layer):
+            return self.case_class(given, function, default, taken)
+        return self.answer(given, function, given.positional, given.named, default, taken)
+
+    def case_class(self, given: Given, function: Any, default: Type, taken: Type) -> Type:
+        """`Plus(f, g)`: a layer of a known type where those of the operands are known, else a node of the class."""
+        if any(isinstance(self.data(typ), (AnyType, UninhabitedType)) for typ in given.layers):
+            return default
         return self.answer(given, function, given.positional, given.named, default, taken)
 
     def ufunc(self, ctx: Any, name: str) -> Type:
         """A call of a ufunc, or of a method of one: `np.exp(x)`, `np.add.reduce(x)`."""
-        if not any(holds_layer(typ) for one in ctx.arg_types for typ in one):
-            return ctx.default_return_type  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
         given = Given(ctx)
-        taken = self.taken(given, given.types)
+        if not given.layers:
+            return ctx.default_return_type  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
+        taken = self.taken(given)
         callee = ctx.context.callee if isinstance(ctx.context, CallExpr) else None
         if name != "__call__" and isinstance(callee, MemberExpr):
             callee = callee.expr
@@ -118,17 +144,65 @@ class Calls:
     def operation(self, ctx: Any, name: str) -> Type:
         """An operator or a method, of a layer or of an array or number beside one."""
         given = Given(ctx)
-        if not is_layer(ctx.type) and not any(map(holds_layer, given.types)):
+        known = name in OPERATORS or name in METHODS or name == "__iter__"
+        if not (is_layer(ctx.type) and known) and not given.layers:
             return ctx.default_return_type  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
-        taken = self.taken(given, [ctx.type, *given.types])
+        if not known or not (is_layer(ctx.type) or self.arguments.of_native(ctx.type) is not UNKNOWN):
+            return self.of_user(given, ctx)
+        taken = self.taken(given, ctx.type)
         own = (ctx.type, None)
+        if name == "__iter__":
+            return self.rows(given, ctx, taken)
         if name in OPERATORS:
             function, reflected = OPERATORS[name]
             operands = [*given.positional, own] if reflected else [own, *given.positional]
-            return self.answer(given, function, operands, {}, ctx.default_return_type, taken)
-        if name not in METHODS:
-            return ctx.default_return_type  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
+            return self.beside_native(self.answer(given, function, operands, {}, ctx.default_return_type, taken), ctx)
         return self.answer(given, name, [own, *given.positional], given.named, ctx.default_return_type, taken)
+
+    def of_user(self, given: Given, ctx: Any) -> Type:
+        """A method of a user's own class that is given layers, such as `list.append` and `model.hidden(x)`."""
+        module = ctx.api.tree.fullname
+        taken = self.taken(given)
+        return self.bodies.callable(self.bodies.lifted(ctx.default_return_type, taken, module), taken, module)
+
+    def rows(self, given: Given, ctx: Any, taken: Type) -> Type:
+        """What a layer gives when it is iterated over: its rows, or the entries of a tuple."""
+        data = self.data(ctx.type)
+        module = ctx.api.tree.fullname
+        if isinstance(data, TupleType):
+            entries = [self.words.layer(taken, self.expansions.tape(one, module)) for one in data.items]
+            row: Type = UnionType.make_union(entries)
+        else:
+            row = self.answer(given, operator.getitem, [(ctx.type, None), (self.words.instance("builtins.int"), None)], {}, unknown(), taken)
+        return self.words.instance("typing.Iterator", row)
+
+    def data(self, typ: Type) -> ProperType:
+        """The native type of what a layer gives."""
+        args = self.words.layer_args(typ)
+        tape = None if args is None else self.words.tape_args(args[1])
+        return unknown() if tape is None else tape[0]
+
+    def beside_native(self, typ: Type, ctx: Any) -> Type:
+        """In a plain function an array may stand for a layer, so an array beside a weight is what an array is."""
+        args = self.words.layer_args(typ)
+        plain = [one for one in (ctx.type, *[typ for types in ctx.arg_types for typ in types]) if not holds_layer(one)]
+        if args is None or not self._is_constant(args[0]) or not any(map(natives_in, plain)):
+            return typ
+        if ctx.api.scope.current_function() is None or self.bodies.taken(ctx.api) is not None:
+            return typ
+        return self.data(typ)
+
+    def native(self, given: Given, function: Any, default: Type) -> Type:
+        """A call without layers of which NumPy's hints say nothing: its native type, in a module that uses layers."""
+        if function is None or not uses_layers(given.api.tree):
+            return default
+        args, kwargs = self.known(given, given.positional, given.named)
+        if not any(isinstance(one, Value) for one in (*args, *kwargs.values())):
+            return default
+        value = self._asked(function, args, kwargs).value
+        if not isinstance(value, Value) or value.loose:
+            return default
+        return self.expansions.natives.type(value.spec)
 
     def attribute(self, ctx: Any, name: str) -> Type:
         """An attribute of a layer that an array has; a method answers by its own hook when it is called."""
@@ -158,21 +232,20 @@ class Calls:
         return self.typed(answer.value, layer[0], ctx.api.tree.fullname, ctx.default_attr_type)
 
     # ------------------------------------------------------------------ inputs
-    def taken(self, given: Given, types: Sequence[Type]) -> Type:
+    def taken(self, given: Given, *own: Type) -> Type:
         """What the result takes: the narrower input of its operands. Unrelated ones are a finding."""
         found: Type | None = None
-        for typ in types:
+        for typ in (*own, *given.layers):
             for one in layers_in(typ):
                 args = self.words.layer_args(one)
                 assert args is not None
                 found = args[0] if found is None else self._narrower(found, args[0], given)
-        inside = self.bodies.taken(given.api)
-        if found is None or self._is_constant(found):
-            return found if inside is None and found is not None else inside or unknown()
-        return found
+        return unknown() if found is None else found
 
     def _narrower(self, one: Type, other: Type, given: Given) -> Type:
-        a, b = (self.expansions.natives.plain(typ) for typ in (one, other))
+        a, b = (get_proper_type(self.expansions.natives.plain(typ)) for typ in (one, other))
+        if isinstance(a, AnyType) or isinstance(b, AnyType):
+            return other if isinstance(a, AnyType) else one
         if is_subtype(a, b):
             return one
         if is_subtype(b, a):
@@ -217,15 +290,18 @@ class Calls:
         taken: Type,
     ) -> Type:
         """The type of what a known function, or the method of that name, gives; what is wrong is reported."""
-        args = [self.arguments.of(typ, expr, given.type_of) for typ, expr in positional]
-        kwargs = {name: self.arguments.of(typ, expr, given.type_of) for name, (typ, expr) in named.items()}
-        if not given.faithful:
-            args.append(UNKNOWN)
+        args, kwargs = self.known(given, positional, named)
         found = self._asked(function, args, kwargs)
         if found.finding is not None:
             report(given.api, found.finding, given.context)
             return self.anything(taken)
         return self.typed(found.value, taken, given.api.tree.fullname, default)
+
+    def known(self, given: Given, positional: Any, named: Any) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments as the core of the checkers takes them."""
+        args = [self.arguments.of(typ, expr, given.type_of) for typ, expr in positional]
+        kwargs = {name: self.arguments.of(typ, expr, given.type_of) for name, (typ, expr) in named.items()}
+        return args if given.faithful else [*args, UNKNOWN], kwargs
 
     def _asked(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Answer:
         if not isinstance(function, str):
@@ -236,7 +312,7 @@ class Calls:
         """The type of an answer: a layer for a value that is known by its spec, else the constant's."""
         proper = get_proper_type(default)
         if isinstance(value, Value):
-            data = unknown() if value.loose else self.expansions.natives.type(value.spec)
+            data = self.expansions.natives.type(value.spec, value.loose)
             return self.words.layer(taken, self.expansions.tape(data, module))
         if isinstance(value, Size):
             return get_proper_type(self.expansions.natives.size(value))
@@ -273,6 +349,12 @@ def layers_in(typ: Type) -> list[ProperType]:
     return []
 
 
+def uses_layers(tree: MypyFile) -> bool:
+    """Whether a module imports this library, under whatever name."""
+    nodes = (symbol.node for symbol in tree.names.values())
+    return any(node is not None and str(node.fullname).partition(".")[0] == "symbolic" for node in nodes)
+
+
 @functools.cache
 def known_function(fullname: str) -> Any:
     """The function of a name in NumPy, SciPy, `math`, the builtins or this library; `None` for a user's, never imported."""
@@ -286,8 +368,6 @@ def known_function(fullname: str) -> Any:
         found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError):  # in the stubs alone
         return None
-    if isinstance(found, type) and issubclass(found, Layer):
-        return None  # a case class keeps its own type, so that it can be taken apart
     return found if callable(found) else None
 
 

@@ -56,7 +56,7 @@ from symbolic.mypy_plugin.vocabulary import IDENTITY, LAYER, PROJECTION, Vocabul
 from symbolic.signature import without_inputs
 from symbolic.spec import Spec
 from symbolic.static.abstract import Finding
-from symbolic.static.declared import substitute, unify
+from symbolic.static.declared import returned, substitute, unify
 
 
 class Parameter(NamedTuple):
@@ -122,7 +122,7 @@ class Functions:
         """`@symbolic`, `symbolic(f)` and `symbolic(f, float, returns=float)`."""
         given = Given(ctx)
         if not given.positional:
-            return ctx.default_return_type  # type: ignore[no-any-return]  # `@symbolic(...)` is called once more
+            return ctx.type  # type: ignore[no-any-return]  # `@symbolic(...)` is called once more
         typ, expression = given.positional[0]
         signature = get_proper_type(typ)
         if not isinstance(signature, CallableType):
@@ -224,27 +224,28 @@ class Functions:
         layer = self.words.layer_args(typ)
         tape = None if layer is None else self.words.tape_args(layer[1])
         data = typ if layer is None else unknown() if tape is None else tape[0]
-        found = self.misfit(data, declared, "the returned value")
+        found = self.misfit(data, declared, "the returned value", within=True)
         if found is not None:
             report(api, found, place)
 
-    def misfit(self, data: ProperType, declared: ProperType, what: str) -> Finding | None:
-        """What is wrong with a value of one native type where another is declared."""
+    def misfit(self, data: ProperType, declared: ProperType, what: str, within: bool = False) -> Finding | None:
+        """What is wrong with a value of one native type where another is declared; `within` a body names are rigid."""
         if isinstance(data, AnyType) or isinstance(declared, AnyType):
             return None
         if isinstance(declared, UnionType):
-            found = [self.misfit(data, get_proper_type(one), what) for one in declared.items]
-            return None if None in found else found[0]
+            each = [self.misfit(data, get_proper_type(one), what, within) for one in declared.items]
+            return None if None in each else each[0]
         natives = self.expansions.natives
         have, want = natives.spec(data), natives.spec(declared)
         if have is None or want is None:
             fits = is_subtype(data, declared) or isinstance(data, (UnionType, CallableType))
             return None if fits else self._undeclared(data, declared, what)
-        found_names = unify([want], [have], [what])
-        if isinstance(found_names, Finding):
-            return found_names
+        found = returned(want, have) if within else unify([want], [have], [what])
+        if isinstance(found, Finding):
+            alike = isinstance(have, Spec) and isinstance(want, Spec) and _is_array(data) == _is_array(declared)
+            return found if alike else found._replace(kind="symbolic")  # not of shapes or dtypes: of types
         scalar = isinstance(want, Spec) and want.shape == () and _is_array(declared) is False
-        if scalar and _is_array(data) and isinstance(have, Spec) and have.shape is None:
+        if scalar and _is_array(data) and isinstance(have, Spec) and have.shape is None and not natives.is_loose(data):
             return self._undeclared(data, declared, what)
         return None
 
@@ -274,7 +275,7 @@ class Functions:
         composes = any(map(is_layer, layers)) or (name == "__call__" and self.calls.bodies.taken(ctx.api) is not None)
         if not composes:
             return result
-        return self.words.layer(self.calls.taken(given, layers), self.expansions.tape(result, module))
+        return self.words.layer(self.calls.taken(given), self.expansions.tape(result, module))
 
     def stepped(self, ctx: Any, name: str) -> Type:
         """A trainer that is called: `step(x)`, `step.run(n, x)`."""

@@ -41,6 +41,7 @@ class Hints:
         self.passing: str | None = None  # the name whose default analysis was asked for by a hook
         self.collecting = 0
         self.signature: Signature | None = None
+        self.asked: tuple[FuncDef | None, bool] = None, False
 
     def hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
         """mypy asks this for every name in a hint, so it answers quickly."""
@@ -58,12 +59,32 @@ class Hints:
     def _concerned(self, fullname: str) -> bool:
         """Whether the hint may stand for something else here than it says."""
         statement = self.semanal.statement
-        if self.semanal.function_stack or isinstance(statement, (FuncDef, TypeAliasStmt)):
+        if isinstance(statement, FuncDef) and self._is_symbolic(statement):
+            return True
+        if isinstance(statement, TypeAliasStmt) or any(map(self.expansions.taken_by, self.semanal.function_stack)):
             return True
         if isinstance(statement, AssignmentStmt) and statement.rvalue is not None and in_alias(statement):
             return True
         found = self.lookup(fullname)
         return found is not None and isinstance(found.node, TypeAlias) and holds_mark(found.node.target)
+
+    def _is_symbolic(self, function: FuncDef) -> bool:
+        """Whether a parameter of the function is marked, by its hint or by an alias of one."""
+        if self.asked[0] is not function:
+            types = function.type.arg_types if isinstance(function.type, CallableType) else []
+            self.asked = function, any(map(self._may_mark, types))
+        return self.asked[1]
+
+    def _may_mark(self, written: Type) -> bool:
+        if isinstance(written, UnionType):
+            return any(map(self._may_mark, written.items))
+        if not isinstance(written, UnboundType):
+            return False
+        found = self.semanal.lookup_qualified(written.name, written, suppress_errors=True)
+        node = None if found is None else found.node
+        if isinstance(node, TypeAlias):
+            return holds_mark(node.target) or any(map(self._may_mark, written.args))
+        return (node is not None and node.fullname in ANNOTATED) or any(map(self._may_mark, written.args))
 
     def first(self, ctx: AnalyzeTypeContext) -> Type:
         self.semanal = ctx.api.api  # type: ignore[attr-defined]  # the analyzer of types has the one of programs
@@ -114,7 +135,7 @@ class Hints:
         try:
             return self._placed(ctx)
         except NotReady:  # the library itself is being checked
-            self.semanal.defer()
+            self.semanal.record_incomplete_ref()
             return unknown()
         except Exception as error:
             self.collecting = 0
@@ -169,7 +190,7 @@ class Hints:
             if self.semanal.final_iteration:
                 ctx.api.fail(message, ctx.context, code=SYMBOLIC_CODE)
             else:
-                self.semanal.defer()  # a mapping may stand further down
+                self.semanal.record_incomplete_ref()  # a mapping may stand further down
 
         return fail
 

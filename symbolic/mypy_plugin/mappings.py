@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mypy.maptype import map_instance_to_supertype
@@ -42,7 +42,7 @@ class Mappings:
         if isinstance(proper, NoneType):
             return self.words.no_delta()
         if isinstance(proper, TupleType):
-            return self._each(proper.items, module, self.words.tuple_of)
+            return self._each(proper.items, module, lambda items: proper.copy_modified(items=list(items)))
         if isinstance(proper, UnionType):
             return self._each(proper.items, module, lambda items: get_proper_type(UnionType.make_union(items)))
         if isinstance(proper, LiteralType):
@@ -51,11 +51,10 @@ class Mappings:
             return None
         return self._of_class(proper, own, module)
 
-    def _each(self, items: Sequence[Type], module: str, join: object) -> ProperType | None:
+    def _each(self, items: Sequence[Type], module: str, join: Callable[[Sequence[Type]], ProperType]) -> ProperType | None:
         deltas = [self.delta(one, module) for one in items]
-        if any(one is None for one in deltas):
-            return None
-        return join(deltas)  # type: ignore[operator, no-any-return]  # one of the two above
+        known = [one for one in deltas if one is not None]
+        return join(known) if len(known) == len(deltas) else None
 
     def _of_class(self, typ: Instance, own: dict[str, tuple[str, ProperType]], module: str) -> ProperType | None:
         """The mapping of the class or of the nearest base; a user's own one comes before the library's."""
@@ -66,11 +65,11 @@ class Mappings:
             if base.fullname in own and not own[base.fullname][0].endswith("]"):
                 return own[base.fullname][1]
             found = delta_of(base.fullname)
-            if found == "same":
+            if found == base.fullname:
                 return self._same(typ, module)
             if found is not None:
                 return get_proper_type(self.words.instance(found))
-        return unknown() if "dataclass" in typ.type.metadata else None
+        return typ if "dataclass" in typ.type.metadata else None
 
     def _same(self, typ: Instance, module: str) -> ProperType:
         """The type itself: of an array without its shape and dtype, of a structure entry by entry."""

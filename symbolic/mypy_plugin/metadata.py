@@ -33,8 +33,10 @@ from mypy.types import (
     get_proper_type,
 )
 
+from symbolic.mypy_plugin.reporting import SYMBOLIC_CODE, sentence
 from symbolic.mypy_plugin.vocabulary import ANNOTATED, NDARRAY, SYMBOLIC
 from symbolic.spec import Spec
+from symbolic.static.abstract import Finding
 from symbolic.static.declared import declared
 
 if TYPE_CHECKING:
@@ -57,13 +59,11 @@ def shaped(ctx: Any, inner: Type, expansions: Expansions, metadata: Marks | None
     semanal = ctx.api.api
     module = semanal.cur_mod_id
 
-    def fail(sentence: str) -> None:
-        from symbolic.mypy_plugin.reporting import SYMBOLIC_CODE
-
+    def fail(message: str) -> None:
         if semanal.final_iteration:
-            ctx.api.fail(sentence, ctx.context, code=SYMBOLIC_CODE)
+            ctx.api.fail(message, ctx.context, code=SYMBOLIC_CODE)
         else:
-            semanal.defer()
+            semanal.record_incomplete_ref()
 
     proper = expansions.natives.filled(get_proper_type(inner))
     bare = metadata is not None
@@ -87,10 +87,11 @@ def sized(typ: Type, marks: Marks, expansions: Expansions, fail: Callable[[str],
     proper = get_proper_type(typ)
     if not isinstance(proper, Instance) or proper.type.fullname != NDARRAY or marks == Marks():
         return typ
-    spec = declared(marks.dtype, marks.words)
-    if not isinstance(spec, Spec):
-        fail(f"{spec.seen}; {spec.remedy}")
+    spec = declared(NDARRAY, marks.dtype, marks.words)
+    if isinstance(spec, Finding):
+        fail(sentence(spec))
         return typ
+    assert isinstance(spec, Spec)  # of an array
     known = expansions.natives.spec(proper)
     if isinstance(known, Spec):
         spec = Spec(known.shape if spec.shape is None else spec.shape, known.dtype if spec.dtype is None else spec.dtype)

@@ -15,6 +15,7 @@ from mypy.types import (
     ProperType,
     TupleType,
     Type,
+    TypeOfAny,
     UnpackType,
     get_proper_type,
 )
@@ -24,6 +25,8 @@ from symbolic.polynomial import Rest, Size, parsed
 from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec
 from symbolic.static.abstract import native
 
+_LOOSE = TypeOfAny.implementation_artifact
+"""The kind of `Any` in the shape of what may be an array or a number; it prints and behaves as any other."""
 _PYTHON = {f"builtins.{kind.__name__}": kind for kind in PYTHON_DTYPES}
 _SCALARS = ("float16", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble", "bool")
 _SCALARS += tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
@@ -104,9 +107,18 @@ class Natives:
             return parsed(str(name.value)) if isinstance(name, LiteralType) else None
         return None
 
+    def is_loose(self, typ: Type | None) -> bool:
+        """Whether an array of this type may be a number, too: its rank is not known, nor that it is one."""
+        proper = get_proper_type(typ)
+        if not isinstance(proper, Instance) or proper.type.fullname != NDARRAY or len(proper.args) != 2:
+            return False
+        shape = get_proper_type(proper.args[0])
+        inner = get_proper_type(shape.args[0]) if isinstance(shape, Instance) and shape.args else None
+        return isinstance(inner, AnyType) and inner.type_of_any in (_LOOSE, TypeOfAny.from_another_any)
+
     # ------------------------------------------------------------------ spec to type
-    def type(self, spec: AnySpec | None) -> ProperType:
-        """The native type of a value of which this is known."""
+    def type(self, spec: AnySpec | None, loose: bool = False) -> ProperType:
+        """The native type of a value of which this is known; `loose`: one of unknown rank may be a number, too."""
         if isinstance(spec, TupleSpec):
             return self.words.tuple_of([self.type(one) for one in spec])
         if isinstance(spec, OpaqueSpec):
@@ -115,7 +127,7 @@ class Natives:
         if kind is None or spec is None:
             return unknown()
         if kind is np.ndarray:
-            return self.array(spec)
+            return self.array(spec, loose)
         return self._named(kind)
 
     def _named(self, kind: type) -> ProperType:
@@ -124,8 +136,8 @@ class Natives:
         found = self.words.alias(f"{kind.__module__}.{kind.__qualname__}")
         return unknown() if found is None else found
 
-    def array(self, spec: Spec) -> Instance:
-        shape: Type = self.words.instance("builtins.tuple", unknown())
+    def array(self, spec: Spec, loose: bool = False) -> Instance:
+        shape: Type = self.words.instance("builtins.tuple", AnyType(_LOOSE) if loose else unknown())
         if spec.shape is not None:
             shape = self.words.tuple_of([self.size(one) for one in spec.shape])
         scalar = None if spec.dtype is None else self.scalars.get(spec.dtype.name)
