@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 LEFT_BEHIND = shutil.ignore_patterns(
@@ -97,7 +98,7 @@ def known(part: str) -> None:
         raise SystemExit(f"that is less than {float(part):.0%}")
 
 
-STEPS = {"copy": copy, "line": line, "examples": examples, "known": known}
+STEPS: dict[str, Callable[..., None]] = {"copy": copy, "line": line, "examples": examples, "known": known}
 
 if __name__ == "__main__":
     STEPS[sys.argv[1]](*sys.argv[2:])

@@ -25,7 +25,8 @@ SWITCHED = {"with": "plugins = symbolic.mypy_plugin\n", "without": ""}
 def lines(count: int, folder: Path) -> list[str]:
     """Copies of the program under different names, until there are so many lines."""
     text = PROGRAM.read_text(encoding="utf-8").partition("def check_values")[0]
-    names, written = [], 0
+    names: list[str] = []
+    written = 0
     while written < count:
         names.append(f"everyday_{len(names)}.py")
         (folder / names[-1]).write_text(text, encoding="utf-8")
