@@ -55,6 +55,7 @@ _SHORTER: Sequence[tuple[str, str | Callable[[re.Match[str]], str]]] = (
         r"\bndarray\[(?:tuple\[(?:Any|int), \.\.\.\]|_AnyShape|_Shape|Any|Unknown), (?:dtype\[Any\]|Any|Unknown)\]",
         "ndarray",
     ),
+    (r"\btuple\[[^\[\]]*, fallback=(\w+)\]", r"\1"),
     (r"\bNDArray\[Any\]", "ndarray"),
     (r"\bUnion\[([^\[\]]+), None\]", r"\1 | None"),
 )
