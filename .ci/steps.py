@@ -3,12 +3,15 @@
 steps.py copy SOURCE TARGET      the files that git tracks, as they stand, into an empty folder
 steps.py line README HEADING     the one fenced line under that heading
 steps.py examples FOLDER SECONDS every example, each within that time
+steps.py known PART              what `pyright --verifytypes --outputjson` writes: is so much of the types known?
 """
 
+import json
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 LEFT_BEHIND = shutil.ignore_patterns(
@@ -84,7 +87,18 @@ def run(script: Path, seconds: float) -> None:
     print(f"    {time.monotonic() - begun:.1f} s", flush=True)
 
 
-STEPS = {"copy": copy, "line": line, "examples": examples}
+def known(part: str) -> None:
+    """Read pyright's answer from the standard input; list what is not known, and fail below that part."""
+    said = json.load(sys.stdin)["typeCompleteness"]
+    for symbol in said["symbols"]:
+        if symbol["isExported"] and not symbol["isTypeKnown"]:
+            print(symbol["name"], *[one["message"].strip() for one in symbol["diagnostics"][:1]], sep=": ")
+    print(f"known: {said['completenessScore']:.2%} of {sum(said['exportedSymbolCounts'].values())} public symbols")
+    if said["completenessScore"] < float(part):
+        raise SystemExit(f"that is less than {float(part):.0%}")
+
+
+STEPS: dict[str, Callable[..., None]] = {"copy": copy, "line": line, "examples": examples, "known": known}
 
 if __name__ == "__main__":
     STEPS[sys.argv[1]](*sys.argv[2:])

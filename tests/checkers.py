@@ -45,12 +45,17 @@ class Report(NamedTuple):
 # --------------------------------------------------------------------------- short types
 
 _KINDS = {"floating": "float", "signedinteger": "int", "unsignedinteger": "uint"}
+_ANY_SHAPE = r"(?:tuple\[(?:Any|int), \.\.\.\]|_AnyShape|_Shape|Any|Unknown)"  # as NumPy's versions spell it
 _SHORTER: Sequence[tuple[str, str | Callable[[re.Match[str]], str]]] = (
     (r"(?<![\w'\"])(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])", ""),
     (r"\b(floating|signedinteger|unsignedinteger)\[_(\d+)Bit(?: \| [^\]]*)?\]", lambda m: _KINDS[m[1]] + m[2]),
     (r"\bfloat64\[\]", "float64"),
     (r"\bdtype\[Any\]|\bdtype(?=[\]])", "dtype[Any]"),
-    (r"\bndarray\[(?:tuple\[Any, \.\.\.\]|_AnyShape|Any|Unknown), (?:dtype\[Any\]|Any|Unknown)\]", "ndarray"),
+    (
+        r"\bndarray\[(?:tuple\[(?:Any|int), \.\.\.\]|_AnyShape|_Shape|Any|Unknown), (?:dtype\[Any\]|Any|Unknown)\]",
+        "ndarray",
+    ),
+    (r"\btuple\[[^\[\]]*, fallback=(\w+)\]", r"\1"),
     (r"\bNDArray\[Any\]", "ndarray"),
     (r"\bUnion\[([^\[\]]+), None\]", r"\1 | None"),
 )

@@ -69,7 +69,7 @@ scaled(total, 2.0)  # E:  [symbolic|arg-type|call-overload]
 # ------------------------------------------------------------------ layers of two functions
 both = total + doubled  # E:8: layers of different symbolic functions  [symbolic]
 product = Times(total, doubled)  # E:11: layers of different symbolic functions  [symbolic]
-stacked = np.stack([total, doubled])  # E:11: layers of different symbolic functions  [symbolic]
+stacked = np.stack([total, doubled])  # E: layers of different symbolic functions  [symbolic]
 larger = np.maximum(doubled, total)  # E:10: layers of different symbolic functions  [symbolic]
 fine = total + total * Weight(2.0) + Literal(1.0) + 3.0
 
@@ -100,7 +100,7 @@ SGD("fast")  # E:  [arg-type]
 
 @symbolic
 def calls(x: V) -> V:
-    a = doubled(x)  # E:9:  [symbolic|symbolic-shape|arg-type|call-overload]
+    a = doubled(x)  # E:9:  [symbolic|arg-type|call-overload]
     b = total(x, x)  # E:9:  [symbolic|call-arg|call-overload]
     c = dense(x, inputs=4)  # E:9:  [symbolic|call-arg|call-overload]
     d = scaled(x, 2.0)
@@ -126,7 +126,7 @@ def nothing_returned(x: V) -> F:  # E:  [return]
 
 @symbolic
 def wrong_local(x: V) -> F:
-    s: F = np.exp(x)  # E:  [symbolic|symbolic-shape|assignment]
+    s: F = np.exp(x)  # E:  [symbolic|assignment]
     return np.sum(x)
 
 

@@ -149,8 +149,8 @@ class Range(NamedTuple):
 
 @symbolic
 def of_range(r: Annotated[Range, Symbolic]) -> Annotated[float, Symbolic]:
-    reveal_type(r)  # R: Identity[Range, Range]
-    reveal_type(r[1])  # R: Layer[Tape[Range, Range], Tape[float, float]]
+    reveal_type(r)  # R: Identity[Range, …]
+    reveal_type(r[1])  # R: Layer[Tape[Range, …], Tape[float, float]]
     return r[1] - r[0]
 
 

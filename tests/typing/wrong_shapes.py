@@ -39,12 +39,12 @@ def reshaped(h: Annotated[np.ndarray, Symbolic["10 56 56 64"]]) -> Annotated[np.
 
 @symbolic
 def result(x: Annotated[np.ndarray, Symbolic["n 3"]]) -> Annotated[np.ndarray, Symbolic["n"]]:
-    return x  # E:  [symbolic|symbolic-shape|return-value]
+    return x  # E:  [symbolic|return-value]
 
 
 @symbolic
 def precision(x: Annotated[np.ndarray, Symbolic[np.float32, "n"]]) -> Annotated[np.ndarray, Symbolic[np.float32, "n"]]:
-    return x.astype(np.float64)  # E:  [symbolic|symbolic-dtype|return-value]
+    return x.astype(np.float64)  # E:  [symbolic|return-value]
 
 
 @symbolic
@@ -54,7 +54,7 @@ def chosen(x: Annotated[np.ndarray, Symbolic["n 3"]]) -> Annotated[np.ndarray, S
 
 @symbolic
 def scalar(x: Annotated[np.ndarray, Symbolic["n"]]) -> Annotated[float, Symbolic]:
-    return np.exp(x)  # E:  [symbolic|symbolic-shape|return-value]
+    return np.exp(x)  # E:  [symbolic|return-value]
 
 
 @symbolic
