@@ -19,6 +19,7 @@ Valuation = Mapping[str, int]
 _LARGE = (13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
 _LARGER = (101, 97, 89, 83, 73, 71, 67, 61, 59, 53)  # the other way round: neither name is the smaller one
 _SMALL = (3, 2, 5, 7, 11, 13, 17, 19, 23, 29)
+_MIXED = ((6, 6), (1, 1), (1, 4), (4, 1))
 
 
 class Call(NamedTuple):
@@ -80,7 +81,7 @@ def _samples(call: Call, names: Sequence[str]) -> Iterator[tuple[Valuation, Answ
     """Answers with numbers for the names; the two of distinct primes first."""
     if len(names) > len(_LARGE):
         return
-    for numbers in (_LARGE, _LARGER, _SMALL, (6,) * len(names), (1,) * len(names)):
+    for numbers in (_LARGE, _LARGER, _SMALL, *[(one, other) * len(names) for one, other in _MIXED]):
         valuation = dict(zip(names, numbers, strict=False))
         answer = call.attempt(_at(valuation))
         if answer is not None:
