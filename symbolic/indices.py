@@ -14,8 +14,9 @@ import numpy as np
 from symbolic.batches import batches
 from symbolic.leaves import Literal
 from symbolic.ops.entries import SetEntries
-from symbolic.ops.indexing import At, GetItem, Scatter, SetItem
+from symbolic.ops.indexing import GetItem, Scatter, SetItem
 from symbolic.ops.operation import array as array_of_numbers
+from symbolic.ops.regions import At
 from symbolic.slices import Slices
 from symbolic.spec import Spec
 

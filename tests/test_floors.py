@@ -49,6 +49,7 @@ FLOORS: list[list[str]] = [
         "ops.sliding",
         "ops.matrices",
         "ops.python",
+        "ops.regions",
         "ops.indexing",
         "ops.foreign",
         "ops.*",

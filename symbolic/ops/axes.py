@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from symbolic.leaves import Literal
 from symbolic.ops.families import Movement
 from symbolic.ops.operation import Operation, array, static
 from symbolic.ops.passing import Mark
-from symbolic.polynomial import Size
+from symbolic.polynomial import Size, Undecided
 from symbolic.spec import AnySpec, AxisShapeError, Shape, Spec, normalize_axis, show
 
 NO_MEMORY = np.empty((), np.dtype([]))
@@ -52,22 +53,34 @@ def along(shape: tuple[int, ...], indices: Any, axis: int) -> tuple[Any, ...]:
 
 
 class Rearranged(Movement):
-    """A movement whose shape NumPy says, asked with two different sizes in the place of an unknown one."""
+    """A movement whose shape NumPy says, asked with two different sizes in the place of one unknown or only named."""
 
     __slots__ = ()
 
     def moved(self, shape: Shape) -> Shape | None:
-        one, other = (self._asked(tuple([size if d is None else d for d in shape])) for size in (2, 3))
+        names: list[Any] = [size for size in dict.fromkeys(shape) if isinstance(size, Size)]
+        if names:
+            one, other = (self._with_names(shape, names, numbers) for numbers in _numbers(shape, len(names)))
+        else:
+            one, other = (self._asked(tuple([size if d is None else d for d in shape])) for size in (2, 3))
         if len(one) != len(other):
             return None
         return tuple([a if a == b else None for a, b in zip(one, other, strict=True)])
 
-    def _asked(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+    def _with_names(self, shape: Shape, names: Sequence[Any], numbers: Sequence[int]) -> tuple[Any, ...]:
+        """The answer for a number in the place of each name, the names again where their numbers stand in it."""
+        given: dict[Any, int] = dict(zip(names, numbers, strict=True))
+        meant = {number: name for name, number in given.items()}
+        if None in shape:
+            raise Undecided("a size that is not known")
+        return tuple([meant.get(size, size) for size in self._asked(tuple([given.get(d, d) for d in shape]), shape)])  # type: ignore[misc]  # none is None
+
+    def _asked(self, shape: tuple[int, ...], shown: Shape | None = None) -> tuple[int, ...]:
         try:
             return np.shape(self.evaluate(np.broadcast_to(NO_MEMORY, shape)))
         except (ValueError, IndexError) as error:
             kind = AxisShapeError if isinstance(error, np.exceptions.AxisError) else ShapeError
-            seen = f"{type(self).__name__} of an array of shape {show(shape)}: {error}"
+            seen = f"{type(self).__name__} of an array of shape {show(shown or shape)}: {error}"
             raise kind(seen, remedy="name axes that the array has") from error
 
 
@@ -78,3 +91,9 @@ def in_order(operand: AnyLayer, spec: AnySpec) -> bool | None:
     plain_vector = isinstance(spec, Spec) and spec.shape is not None and len(spec.shape) <= 1
     view = isinstance(operand, Operation) and operand.shares and not isinstance(operand, Mark)
     return True if plain_vector and not view else None
+
+
+def _numbers(shape: Shape, count: int) -> tuple[Sequence[int], Sequence[int]]:
+    """Numbers for so many names, twice: none is a size of the shape, and neither name is the smaller one in both."""
+    largest = max([size for size in shape if isinstance(size, int)], default=0) + 1009
+    return range(largest, largest + count), range(largest + 3 * count, largest + 2 * count, -1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,23 +16,11 @@ from symbolic.errors import ShapeError
 from symbolic.layer import GETITEM, AnyLayer, plainly
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
-from symbolic.ops.axes import NO_MEMORY, plain
+from symbolic.ops.axes import plain
 from symbolic.ops.binding import Kernel
 from symbolic.ops.operation import Operation, array, held
-from symbolic.spec import AnySpec, Dim, Shape, Spec, result_dtype, show
-
-
-class At(NamedTuple):
-    """The place of an operand in an index."""
-
-    operand: int
-
-
-class IndexRangeError(ShapeError, IndexError):
-    """An index that the array does not have."""
-
-
-Template = tuple[Any, ...]
+from symbolic.ops.regions import At, Template, indexed_shape
+from symbolic.spec import AnySpec, Shape, Spec, result_dtype, show
 
 
 def template(index: Any, first: int) -> tuple[Template, list[AnyLayer]]:
@@ -70,89 +58,6 @@ def filled(index: Template, values: Sequence[Any]) -> Template:
 
 def is_static(index: Template) -> bool:
     return not any(isinstance(one, At) for one in index)
-
-
-# --------------------------------------------------------------------------- the shape of x[index]
-
-
-def indexed_shape(
-    shape: Shape | None, index: Template, operands: Sequence[AnyLayer], specs: Sequence[AnySpec]
-) -> Shape | None:
-    """The shape of `x[index]`, as NumPy says it; asked twice with different sizes where some are unknown."""
-    known = {one.operand: _given(operands[one.operand], specs[one.operand]) for one in index if isinstance(one, At)}
-    if shape is None or any(given is None for given in known.values()):
-        return None
-    loose = None in shape or any(isinstance(given, Spec) for given in known.values())
-    answers = [_asked(shape, index, known, probe) for probe in ((1, 2) if loose else (1,))]
-    if len(answers) == 1 or answers[1] is None:  # a larger size does not fit beside a known one
-        return answers[0]
-    if answers[0] is None:
-        return None
-    return tuple([a if a == b else None for a, b in zip(answers[0], answers[1], strict=True)])
-
-
-def _given(operand: AnyLayer, spec: AnySpec) -> Any:
-    """What an index operand is known to be: its value, its spec, or nothing."""
-    if isinstance(operand, Literal):
-        return np.asarray(operand.value)
-    known = array(spec)
-    return None if known.shape is None or known.dtype is None else known
-
-
-def _asked(shape: Shape, index: Template, known: dict[int, Any], probe: int) -> Shape | None:
-    entries: list[Any] = []
-    places = _axes(index, known, len(shape))
-    for one, axes in zip(index, places, strict=True):
-        sizes = [shape[k] for k in axes if k < len(shape)]
-        entries.append(_stand_in(known[one.operand] if isinstance(one, At) else one, sizes, probe))
-    sized = tuple([probe if d is None else d for d in shape])
-    try:
-        found: Shape = np.shape(np.broadcast_to(NO_MEMORY, sized)[tuple(entries)])
-        return found
-    except (IndexError, ValueError) as error:
-        if probe > 1:
-            return None
-        raise IndexRangeError(
-            f"{str(error).rstrip('.')} (the array has shape {show(shape)})",
-            remedy="index within the array's shape",
-        ) from error
-
-
-def _axes(index: Template, known: dict[int, Any], ndim: int) -> list[range]:
-    """The axes of the array that each entry of the index speaks of."""
-    counts = [0 if one is None or one is Ellipsis else _consumed(one, known) for one in index]
-    rest = ndim - sum(counts)
-    axes, at = [], 0
-    for one, count in zip(index, counts, strict=True):
-        count = max(rest, 0) if one is Ellipsis else count
-        axes.append(range(at, at + count))
-        at += count
-    return axes
-
-
-def _consumed(one: Any, known: dict[int, Any]) -> int:
-    given = known[one.operand] if isinstance(one, At) else None
-    return len(given.shape) if given is not None and given.dtype == bool else 1
-
-
-def _stand_in(one: Any, sizes: list[Dim], probe: int) -> Any:
-    """An index entry for an array of probe sizes: what it says of an unknown axis cannot be out of range."""
-    if isinstance(one, slice):
-        return slice(None) if None in sizes else one
-    if isinstance(one, Spec) and one.dtype == bool:
-        shape = [(probe if size is None else size) for size in (sizes if one.shape else [])]
-        return np.full(shape, probe > 1)
-    if isinstance(one, Spec):
-        return np.zeros([probe if d is None else d for d in one.shape or ()], np.intp if _integral(one) else one.dtype)
-    if None not in sizes or one is None or one is Ellipsis:
-        return one
-    if isinstance(one, int):
-        return 0
-    return np.ones([probe if d is None else d for d in sizes], bool) if one.dtype == bool else np.zeros_like(one)
-
-
-def _integral(spec: Spec) -> bool:
-    return spec.dtype is not None and spec.dtype.kind in "iu"
 
 
 # --------------------------------------------------------------------------- reading

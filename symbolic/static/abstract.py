@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
+from typing import Literal as OneOf
 
 import numpy as np
 
@@ -17,8 +18,9 @@ from symbolic.context import inside
 from symbolic.errors import DtypeError, LayerError, ShapeError, SymbolicError, TraceError, Where
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer
-from symbolic.leaves import Identity
-from symbolic.ops.families import Elementwise, Movement
+from symbolic.leaves import Identity, Literal
+from symbolic.ops.families import Elementwise, Movement, Reduction
+from symbolic.ops.operation import topological
 from symbolic.ops.passing import Cast, Mark, Same
 from symbolic.polynomial import Size, Undecided
 from symbolic.sizes import Shape
@@ -50,7 +52,7 @@ class _Unknown:
 
 UNKNOWN = _Unknown()
 
-Kind = Literal["symbolic", "symbolic-shape", "symbolic-dtype"]
+Kind = OneOf["symbolic", "symbolic-shape", "symbolic-dtype"]
 
 
 class Finding(NamedTuple):
@@ -82,6 +84,7 @@ class Abstract(Tracing):
     def __init__(self, given: Leaves, facts: Inference) -> None:
         super().__init__((), facts, None)
         self.given = given
+        self.asked = False  # the call has read a named size, and may have done anything with it
 
     def ask(self, node: AnyLayer, what: str) -> Any:
         spec = self.facts.spec(self.resolve(node))
@@ -97,10 +100,11 @@ class Abstract(Tracing):
         if what == "ndim":
             return len(shape)
         if what == "size":
-            return math.prod(self._size(node, k, d) for k, d in enumerate(shape))
+            return self.unknown(node, what) if None in shape else math.prod(shape)
         return Shape(len(shape), lambda axis: self._size(node, axis, shape[axis]))
 
     def _size(self, node: AnyLayer, axis: int, size: Any) -> Any:
+        self.asked = self.asked or isinstance(size, Size)
         return self.unknown(node, "shape") if size is None else size
 
     def made(self, node: AnyLayer) -> None:
@@ -205,8 +209,11 @@ class Leaves:
 NOWHERE = Where()
 
 
-def run(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
-    """What one call gives. `Unsettled` where the rules cannot cope, or have no answer without numbers."""
+def run(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Answer, bool]:
+    """What one call gives, and whether rules made it that are known to cope with named sizes.
+
+    `Unsettled` where the rules cannot cope, or have no answer without numbers.
+    """
     leaves, facts = Leaves(), Inference({})
     tracing = Abstract(leaves, facts)
     with inside(trace=tracing, facts=tracing, origin=NOWHERE, path="", prefix="", floating=None):
@@ -214,12 +221,42 @@ def run(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, 
         named = {name: leaves.of(one) for name, one in kwargs.items()}
         facts.specs.update(leaves.specs)
         try:
-            return Answer(_result(function(*placed, **named), tracing, leaves))
+            returned = function(*placed, **named)
+            sure = not tracing.asked and _is_sure(returned)
+            return Answer(_result(returned, tracing, leaves)), sure
         except Exception as error:
             found = finding(error)
             if found is None or not (leaves.faithful or _refuses(found)):
                 raise Unsettled from error
-            return Answer(UNKNOWN, found)
+            return Answer(UNKNOWN, found), False
+
+
+_SURE = (
+    *(
+        "MatMul",
+        "Dot",
+        "Einsum",
+        "Reshape",
+        "Concatenate",
+        "GetItem",
+        "Transpose",
+        "Swapaxes",
+        "Moveaxis",
+        "ExpandDims",
+    ),
+    *("Flip", "BroadcastTo", "Running", "Cumsum"),
+)
+
+
+def _is_sure(value: Any) -> bool:
+    """Whether every operation below has a rule that copes with names; tests/test_static.py goes through them."""
+    if isinstance(value, (tuple, list)):
+        return all(map(_is_sure, value))
+    nodes = topological([value]) if isinstance(value, Layer) else []
+    return all(
+        isinstance(node, (Identity, Literal, Elementwise, Reduction, Same, Cast)) or type(node).__name__ in _SURE
+        for node in nodes
+    )
 
 
 def _result(value: Any, tracing: Abstract, leaves: Leaves) -> Any:

@@ -10,10 +10,10 @@ import numpy as np
 
 from symbolic.callees import CALLS, ELSEWHERE, MAKING
 from symbolic.calls import called
+from symbolic.context import here
 from symbolic.errors import SymbolicError
 from symbolic.layer import FUNCTIONS, UFUNC_METHODS, Layer, unsupported
 from symbolic.naming import instead_of, qualified
-from symbolic.ops.families import Elementwise, Reduction
 from symbolic.ops.foreign import handler, is_scipy, refusal
 from symbolic.ops.operation import Operation
 from symbolic.polynomial import Size
@@ -89,11 +89,11 @@ def _of_arrays(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) ->
         return Answer(UNKNOWN)
     if isinstance(function, np.ufunc) or getattr(function, "__module__", "") == "_operator":
         args = [_number(one) for one in args]
-    traced, trusted = _traced(function), _trusted(function)
+    traced = _traced(function)
 
     def answer(change: Callable[[Any], Any]) -> Answer:
         named = {name: change(one) for name, one in kwargs.items()}
-        return solve(Call(traced, [change(one) for one in args], named), trusted)
+        return solve(Call(traced, [change(one) for one in args], named))
 
     return over_rests(answer, arguments) if any(markers(arguments)) else answer(lambda one: one)
 
@@ -149,15 +149,6 @@ def _traced(function: Any) -> Callable[..., Any]:
     return apply
 
 
-def _trusted(function: Any) -> bool:
-    """Whether the rule of the function copes with names: the families that tests/test_static.py goes through."""
-    if getattr(function, "__module__", None) == "_operator":
-        return function not in (operator.getitem, operator.contains)
-    found = FUNCTIONS.get(function)
-    cls = getattr(found, "cls", None)
-    return isinstance(cls, type) and issubclass(cls, (Elementwise, Reduction))
-
-
 def method(name: str, self: Value, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
     """What `self.name(*args, **kwargs)` gives."""
     return call(_method(name), (self, *args), kwargs)
@@ -185,7 +176,7 @@ _ATTRIBUTES: dict[str, Callable[..., Any]] = {}
 
 def _attribute(name: str) -> Callable[..., Any]:
     def apply(self: Any, /) -> Any:
-        return getattr(self, name)
+        return here.facts.ask(self, name) if name == "size" and here.facts is not None else getattr(self, name)
 
     return _ATTRIBUTES.setdefault(name, apply)
 

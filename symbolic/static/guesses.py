@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,12 +13,29 @@ from symbolic.static.abstract import UNKNOWN, Answer, Value
 from symbolic.static.alike import alike
 from symbolic.static.rests import mapped
 
-_GUESSES: tuple[tuple[tuple[int, ...], str], ...] = (
-    ((3,), "float64"),
-    ((3, 3), "float32"),
-    ((2, 3, 3), "float64"),
-    ((4, 4), "complex128"),
-    ((3,), "int64"),
+Guess = Callable[[int], tuple[tuple[int, ...], str]]
+"""A shape and a dtype for the argument of a number."""
+
+
+def _all(*shape: int, dtype: str = "float64") -> Guess:
+    return lambda number: (shape, dtype)
+
+
+_GUESSES: tuple[Guess, ...] = (
+    _all(3),
+    _all(5, dtype="float32"),
+    _all(3, 3),
+    _all(4, 4, dtype="complex128"),
+    _all(3, 4, dtype="float32"),
+    _all(4, 3),
+    _all(5, 4, 4),
+    _all(4, dtype="int64"),
+    lambda number: ((3 + number,), "float64"),
+    lambda number: ((6 - number,), "float64"),
+    lambda number: ((4 + number, 3 + number), "float64"),
+    lambda number: ((3 + number, 4 + number), "float64"),
+    lambda number: (((5,), (5, 5))[number % 2], "float64"),
+    lambda number: (((5, 5), (5,))[number % 2], "float64"),
 )
 
 
@@ -25,9 +43,27 @@ def over_guesses(attempt: Callable[[Callable[[Any], Any]], Answer | None], argum
     """The answer of a call that asks for more than is known of its arguments: `np.linalg.norm(x)` is a number."""
     if all(spec.known for spec in _specs(arguments)):
         return Answer(UNKNOWN)
-    found = [attempt(lambda one, guess=guess: mapped(one, lambda spec: _guessed(spec, *guess))) for guess in _GUESSES]  # type: ignore[misc]  # mypy infers no default of a lambda
+    found = [attempt(_filling(guess)) for guess in _GUESSES]
     values = [answer.value for answer in found if answer is not None and answer.finding is None]
     return Answer(alike(values)) if len(values) > 1 else Answer(UNKNOWN)
+
+
+def _filling(guess: Guess) -> Callable[[Any], Any]:
+    """What puts guesses in the place of what is not known, for one argument after the other."""
+    count = itertools.count()
+
+    def filled(spec: Spec) -> Spec:
+        if spec.python is not None or spec.known:
+            return spec
+        shape, dtype = guess(next(count))
+        sizes = shape if spec.shape is None else tuple(map(_chosen, spec.shape, itertools.cycle(shape)))
+        return Spec(sizes, np.dtype(dtype) if spec.dtype is None else spec.dtype)
+
+    return lambda argument: mapped(argument, filled)
+
+
+def _chosen(size: int | None, guess: int) -> int:
+    return guess if size is None else size
 
 
 def _specs(value: Any) -> Iterator[Spec]:
@@ -46,11 +82,3 @@ def _in(spec: AnySpec) -> Iterator[Spec]:
             yield from _in(one)
     elif isinstance(spec, Spec):
         yield spec
-
-
-def _guessed(spec: Spec, shape: tuple[int, ...], dtype: str) -> Spec:
-    """What is not known of a spec, guessed."""
-    if spec.python is not None:
-        return spec
-    sizes = shape if spec.shape is None else tuple([shape[-1] if d is None else d for d in spec.shape])
-    return Spec(sizes, np.dtype(dtype) if spec.dtype is None else spec.dtype)

@@ -19,6 +19,7 @@ Valuation = Mapping[str, int]
 _LARGE = (13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
 _LARGER = (101, 97, 89, 83, 73, 71, 67, 61, 59, 53)  # the other way round: neither name is the smaller one
 _SMALL = (3, 2, 5, 7, 11, 13, 17, 19, 23, 29)
+_MIXED = ((6, 6), (1, 1), (1, 4), (4, 1))
 
 
 class Call(NamedTuple):
@@ -31,9 +32,16 @@ class Call(NamedTuple):
     def attempt(self, sizes: Callable[[Any], Any] | None = None) -> Answer | None:
         """The answer with other sizes in the place of the named ones; `None` where the rules have none."""
         try:
-            return run(*(self if sizes is None else self.changed(lambda one: replaced(one, sizes))))
+            return run(*(self if sizes is None else self.changed(lambda one: replaced(one, sizes))))[0]
         except Unsettled:
             return None
+
+    def first(self) -> tuple[Answer | None, bool]:
+        """The answer with the names as they are, and whether it needs no proof."""
+        try:
+            return run(*self)
+        except Unsettled:
+            return None, False
 
     def changed(self, change: Callable[[Any], Any]) -> Call:
         named = {name: change(one) for name, one in self.kwargs.items()}
@@ -44,14 +52,14 @@ class Call(NamedTuple):
         return over_guesses(lambda change: self.changed(change).attempt(), (*self.args, *self.kwargs.values()))
 
 
-def solve(call: Call, trusted: bool = False) -> Answer:
-    """The answer of a call; `trusted`: the function's rule is known to cope with names."""
+def solve(call: Call) -> Answer:
+    """The answer of a call."""
     sizes = list(named((*call.args, *call.kwargs.values())))
     if not sizes:
         return call.attempt() or call.guessed()
     names = sorted(frozenset().union(*[size.names for size in sizes]))
-    first = call.attempt()
-    if first is not None and (trusted or (first.finding is not None and first.finding.kind == "symbolic")):
+    first, sure = call.first()
+    if first is not None and (sure or (first.finding is not None and first.finding.kind == "symbolic")):
         return first
     if first is not None and first.finding is not None:
         return first if _confirmed(call, names) else _without_names(call)
@@ -80,7 +88,7 @@ def _samples(call: Call, names: Sequence[str]) -> Iterator[tuple[Valuation, Answ
     """Answers with numbers for the names; the two of distinct primes first."""
     if len(names) > len(_LARGE):
         return
-    for numbers in (_LARGE, _LARGER, _SMALL, (6,) * len(names), (1,) * len(names)):
+    for numbers in (_LARGE, _LARGER, _SMALL, *[(one, other) * len(names) for one, other in _MIXED]):
         valuation = dict(zip(names, numbers, strict=False))
         answer = call.attempt(_at(valuation))
         if answer is not None:
