@@ -6,7 +6,7 @@ import contextlib
 import inspect
 import typing
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_origin
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from symbolic.dims import Axis, Names, parse
 from symbolic.errors import DtypeError, ShapeError
 from symbolic.literal import ToLiteral
 from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec, show
+
+if TYPE_CHECKING:
+    from symbolic import phantoms as phantoms  # a checker that reads this module knows them
 
 
 class Shaped(NamedTuple):
@@ -37,18 +40,6 @@ class Symbolic:
         if parts and not isinstance(parts[0], (str, int, float, type(None))) and parts[0] is not Ellipsis:
             dtypes, parts = (np.dtype(parts[0]),), parts[1:]
         return Shaped(dtypes, parse(parts) if parts else None)
-
-
-D = TypeVar("D")
-N = TypeVar("N")
-
-
-class Marked(Generic[D]):
-    """`Annotated[D, Symbolic]` as the mypy plugin keeps it in an alias; no value has this type."""
-
-
-class Dim(int, Generic[N]):
-    """The type of a named size in the shape of an array: `Dim[Literal["batch"]]`; no value has this type."""
 
 
 class Hint(NamedTuple):

@@ -36,7 +36,7 @@ from symbolic.mypy_plugin.hints import Hints
 from symbolic.mypy_plugin.mappings import Mappings
 from symbolic.mypy_plugin.natives import Natives
 from symbolic.mypy_plugin.reporting import broken, report
-from symbolic.mypy_plugin.vocabulary import TRAINER, Vocabulary
+from symbolic.mypy_plugin.vocabulary import DECLARED, TRAINER, Vocabulary
 
 DECORATOR = "symbolic.function.Decorator.__call__"
 _UFUNC = "numpy._typing._ufunc."
@@ -96,6 +96,8 @@ class SymbolicPlugin(Plugin):
             return guarded(self.functions.decorated, "default_return_type")
         if owner.startswith(_UFUNC):
             return guarded(functools.partial(self.calls.ufunc, name=name), "default_return_type")
+        if owner == DECLARED:
+            return guarded(self.functions.declared, "default_return_type")
         if owner == TRAINER:
             return guarded(functools.partial(self.functions.stepped, name=name), "default_return_type")
         if name in RUNNING:

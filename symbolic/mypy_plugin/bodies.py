@@ -104,7 +104,7 @@ class Bodies:
         if any(holds_layers(one, api) for one in given):
             return unknown() if trusted or natives_in(proper) else typ
         if trusted or natives_in(proper):
-            return UnionType([typ, self.words.layer(unknown(), unknown())])
+            return UnionType([typ, self.words.any_layer()])
         return typ
 
     # ------------------------------------------------------------------ what comes back

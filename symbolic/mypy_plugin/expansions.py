@@ -41,10 +41,15 @@ class Expansions:
         """The delta type of a native type; where none is registered, `fail` is told the sentence of run time."""
         found = self.mappings.delta(typ, module)
         if found is None and fail is not None:
-            proper = get_proper_type(typ)
-            name = proper.type.name if isinstance(proper, Instance) else str(proper)
-            fail(str(unregistered(name)))
+            fail(str(unregistered(self._without(typ, module))))
         return unknown() if found is None else found
+
+    def _without(self, typ: Type, module: str) -> str:
+        """The name of the type that has no mapping: of a structure or a union, the one of its members."""
+        proper = get_proper_type(typ)
+        if isinstance(proper, (TupleType, UnionType)):
+            return next(self._without(one, module) for one in proper.items if self.mappings.delta(one, module) is None)
+        return proper.type.name if isinstance(proper, Instance) else str(proper)
 
     def tape(self, data: Type, module: str, fail: Fail | None = None) -> Instance:
         return self.words.tape(data, self.delta(data, module, fail))

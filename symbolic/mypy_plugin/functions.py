@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from mypy.nodes import (
@@ -13,30 +13,19 @@ from mypy.nodes import (
     ARG_STAR,
     ARG_STAR2,
     ArgKind,
-    AssignmentStmt,
-    Block,
     CallExpr,
-    CastExpr,
     Context,
     Decorator,
     Expression,
-    ForStmt,
     FuncDef,
-    IfStmt,
-    LambdaExpr,
-    MatchStmt,
-    Node,
     RefExpr,
-    ReturnStmt,
-    TryStmt,
-    WhileStmt,
-    WithStmt,
 )
 from mypy.subtypes import is_subtype
 from mypy.types import (
     AnyType,
     CallableType,
     Instance,
+    LiteralType,
     NoneType,
     Overloaded,
     ProperType,
@@ -49,6 +38,7 @@ from mypy.types import (
     get_proper_type,
 )
 
+from symbolic.dims import Names
 from symbolic.mypy_plugin.calls import Calls, Given
 from symbolic.mypy_plugin.expansions import Expansions, bounded
 from symbolic.mypy_plugin.reporting import report
@@ -134,8 +124,6 @@ class Functions:
         if not plan.inputs:
             report(ctx.api, _no_inputs(signature, function), ctx.context)
             return self.words.layer(unknown(), unknown())
-        if function is not None:
-            self.check_body(function, plan, ctx.api)
         return self.made(plan, signature, bound, ctx.api.tree.fullname)
 
     def _beside(self, plan: Plan, given: Given) -> Plan:
@@ -203,44 +191,48 @@ class Functions:
         )
 
     # ------------------------------------------------------------------ what a body returns
-    def check_body(self, function: FuncDef, plan: Plan, api: Any) -> None:
-        """Hold what the body returns against the hint, with the sentence of run time."""
-        for statement in returns(function.body):
-            typ = None if statement.expr is None else api.lookup_type_or_none(statement.expr)
-            if typ is not None:
-                self.check_returned(get_proper_type(typ), plan.returned, statement.expr or statement, api)
+    def declared(self, ctx: Any) -> Type:
+        """What a body returns or assigns is held against the hint there, with the sentence of run time."""
+        proper = get_proper_type(ctx.type)
+        assert isinstance(proper, Instance)
+        native, what = map(get_proper_type, proper.args)
+        assert isinstance(what, LiteralType)
+        for typ, expression in Given(ctx).positional:
+            self.check_returned(get_proper_type(typ), native, str(what.value), expression, ctx.api)
+        return unknown()
 
-    def check_returned(self, typ: ProperType, declared: ProperType, place: Context, api: Any) -> None:
+    def check_returned(self, typ: ProperType, declared: ProperType, what: str, place: Context, api: Any) -> None:
         if isinstance(typ, UnionType):
             for one in typ.items:
-                self.check_returned(get_proper_type(one), declared, place, api)
+                self.check_returned(get_proper_type(one), declared, what, place, api)
             return
         if isinstance(typ, AnyType) or isinstance(declared, AnyType):
             return
         if isinstance(declared, TupleType) and isinstance(typ, TupleType) and len(declared.items) == len(typ.items):
             for one, other in zip(typ.items, declared.items, strict=True):
-                self.check_returned(get_proper_type(one), get_proper_type(other), place, api)
+                self.check_returned(get_proper_type(one), get_proper_type(other), what, place, api)
             return
         layer = self.words.layer_args(typ)
         tape = None if layer is None else self.words.tape_args(layer[1])
         data = typ if layer is None else unknown() if tape is None else tape[0]
-        found = self.misfit(data, declared, "the returned value", within=True)
+        found = self.misfit(data, declared, what)
         if found is not None:
             report(api, found, place)
 
-    def misfit(self, data: ProperType, declared: ProperType, what: str, within: bool = False) -> Finding | None:
-        """What is wrong with a value of one native type where another is declared; `within` a body names are rigid."""
+    def misfit(self, data: ProperType, declared: ProperType, what: str, names: Names | None = None) -> Finding | None:
+        """What is wrong with a value of one native type where another is declared, for a call with these names bound;
+        within a body, without any, names are rigid."""
         if isinstance(data, AnyType) or isinstance(declared, AnyType):
             return None
         if isinstance(declared, UnionType):
-            each = [self.misfit(data, get_proper_type(one), what, within) for one in declared.items]
+            each = [self.misfit(data, get_proper_type(one), what, names) for one in declared.items]
             return None if None in each else each[0]
         natives = self.expansions.natives
         have, want = natives.spec(data), natives.spec(declared)
         if have is None or want is None:
             fits = is_subtype(data, declared) or isinstance(data, (UnionType, CallableType))
             return None if fits else self._undeclared(data, declared, what)
-        found = returned(want, have) if within else unify([want], [have], [what])
+        found = returned(want, have) if names is None else unify([want], [have], [what], names)
         if isinstance(found, Finding):
             alike = isinstance(have, Spec) and isinstance(want, Spec) and _is_array(data) == _is_array(declared)
             return found if alike else found._replace(kind="symbolic")  # not of shapes or dtypes: of types
@@ -330,37 +322,26 @@ class Functions:
 
     def _checked(self, wanted: Sequence[ProperType], types: Sequence[Type], result: ProperType, ctx: Any) -> ProperType:
         """The native result of a call, with the names of the signature bound; what does not fit is reported."""
-        natives = self.expansions.natives
-        data = [self._data(typ) for typ in types]
-        for k, (one, want) in enumerate(zip(data, wanted, strict=True)):
-            found = self.misfit(one, want, f"argument {k + 1}")
-            if found is not None and not _names_only(natives.spec(one), natives.spec(want)):
+        natives, names = self.expansions.natives, Names()
+        for k, (typ, want) in enumerate(zip(types, wanted, strict=True)):
+            found = self.misfit(self.calls.data(typ) if is_layer(typ) else get_proper_type(typ), want, said(k), names)
+            if found is not None:
                 report(ctx.api, found, ctx.context)
                 return natives.plain(result)
-        want_specs, have_specs = [natives.spec(one) for one in wanted], [natives.spec(one) for one in data]
-        known = [(w, h, f"argument {k + 1}") for k, (w, h) in enumerate(zip(want_specs, have_specs, strict=True)) if w and h]
-        bound = unify(*([list(column) for column in zip(*known, strict=True)] or [[], [], []]))
-        if isinstance(bound, Finding):
-            report(ctx.api, bound, ctx.context)
-            return natives.plain(result)
         spec = natives.spec(result)
         if not isinstance(spec, Spec) or not _is_array(result):
             return result
-        return natives.array(substitute(spec, bound))  # type: ignore[arg-type]  # an array's spec stays one
-
-    def _data(self, typ: Type) -> ProperType:
-        args = self.words.layer_args(typ)
-        if args is None:
-            return get_proper_type(typ)
-        tape = self.words.tape_args(args[1])
-        return unknown() if tape is None else tape[0]
+        bound = substitute(spec, names.bound)
+        assert isinstance(bound, Spec)  # as the array's was
+        return natives.array(bound)
 
 
 _ORDER = {ARG_POS: 0, ARG_OPT: 1, ARG_STAR: 2, ARG_NAMED: 3, ARG_NAMED_OPT: 4, ARG_STAR2: 5}
 
 
-def _names_only(one: Any, other: Any) -> bool:
-    return isinstance(one, Spec) and isinstance(other, Spec)
+def said(index: int) -> str:
+    """What a sentence calls an argument."""
+    return f"argument {index + 1}"
 
 
 def _is_array(typ: ProperType) -> bool:
@@ -389,31 +370,3 @@ def _no_inputs(signature: CallableType, function: FuncDef | None) -> Finding:
     title = function.name if function is not None else (signature.name or "the function")
     error = without_inputs(title.partition(" of ")[0])
     return Finding(error.seen, error.remedy)
-
-
-def returns(node: Node) -> Iterator[ReturnStmt]:
-    """The return statements of a body, those of functions within it left out."""
-    if isinstance(node, ReturnStmt):
-        yield node
-    for inner in _statements(node):
-        yield from returns(inner)
-
-
-def _statements(node: Node) -> list[Node]:
-    if isinstance(node, Block):
-        return list(node.body)
-    if isinstance(node, IfStmt):
-        return [*node.body, *([node.else_body] if node.else_body else [])]
-    if isinstance(node, (WhileStmt, ForStmt)):
-        return [node.body, *([node.else_body] if node.else_body else [])]
-    if isinstance(node, TryStmt):
-        more = [one for one in (node.else_body, node.finally_body) if one is not None]
-        return [node.body, *node.handlers, *more]
-    if isinstance(node, WithStmt):
-        return [node.body]
-    if isinstance(node, MatchStmt):
-        return list(node.bodies)
-    return []
-
-
-__all__ = ["LAYER", "AssignmentStmt", "CastExpr", "Functions", "LambdaExpr", "NoneType"]

@@ -9,14 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mypy.nodes import AssignmentStmt, CastExpr, FuncDef, TempNode, TypeAlias, TypeAliasStmt
+from mypy.nodes import (
+    ARG_POS,
+    AssignmentStmt,
+    CallExpr,
+    CastExpr,
+    EllipsisExpr,
+    Expression,
+    FuncDef,
+    TempNode,
+    TypeAlias,
+    TypeAliasStmt,
+)
 from mypy.plugin import AnalyzeTypeContext
 from mypy.types import (
-    AnyType,
     CallableType,
     Instance,
-    NoneType,
-    ProperType,
+    LiteralType,
     TupleType,
     Type,
     UnboundType,
@@ -26,10 +35,9 @@ from mypy.types import (
 
 from symbolic.mypy_plugin.expansions import Expansions
 from symbolic.mypy_plugin.metadata import in_alias, shaped
+from symbolic.mypy_plugin.statements import returns
 from symbolic.mypy_plugin.reporting import SYMBOLIC_CODE, broken, sentence
-from symbolic.mypy_plugin.vocabulary import ANNOTATED, MARKED, NotReady, taken_apart, unknown
-
-_ROOMS = (TypeAlias,)
+from symbolic.mypy_plugin.vocabulary import ANNOTATED, DECLARED, MARKED, NotReady, taken_apart, unknown
 
 
 class Hints:
@@ -66,7 +74,7 @@ class Hints:
         if isinstance(statement, AssignmentStmt) and statement.rvalue is not None and in_alias(statement):
             return True
         found = self.lookup(fullname)
-        return found is not None and isinstance(found.node, TypeAlias) and holds_mark(found.node.target)
+        return found is not None and isinstance(found.node, TypeAlias) and _is_ours(found.node.target)
 
     def _is_symbolic(self, function: FuncDef) -> bool:
         """Whether a parameter of the function is marked, by its hint or by an alias of one."""
@@ -148,10 +156,8 @@ class Hints:
             found = self._in_signature(ctx, statement)
             if found is not None:
                 return found
-        if isinstance(statement, (AssignmentStmt, TypeAliasStmt)):
-            alias = in_alias(statement)
-            if alias is not None:
-                return self._alias(ctx, alias)
+        if ctx.api.defining_alias:  # type: ignore[attr-defined]  # as above
+            return self._alias(ctx, in_alias(statement) or {})
         return self._elsewhere(ctx)
 
     def _analyzed(self, ctx: AnalyzeTypeContext) -> Type:
@@ -174,7 +180,8 @@ class Hints:
         wider = self.expansions.local(typ, taken, self.semanal.cur_mod_id, self._fail(ctx))
         statement = self.semanal.statement
         if isinstance(statement, AssignmentStmt) and wider is not typ and stands_in(ctx.type, statement.unanalyzed_type):
-            _accept_any(statement)
+            name = getattr(statement.lvalues[0], "name", "the value")
+            statement.rvalue = self._held(statement.rvalue, self._marked_native(typ), name)
         return wider
 
     def _enclosing(self) -> Type | None:
@@ -194,6 +201,29 @@ class Hints:
 
         return fail
 
+    def _marked_native(self, typ: Type) -> Type:
+        """What a hint of a single mark declares; of a structure, or of a bare native type, nothing is held against it."""
+        proper = get_proper_type(typ)
+        if isinstance(proper, UnionType) and len(proper.items) == 1:
+            proper = get_proper_type(proper.items[0])
+        marked = isinstance(proper, Instance) and proper.type.fullname == MARKED
+        return self.expansions.native(typ) if marked else unknown()
+
+    def _held(self, value: Expression, declared: Type, what: str) -> Expression:
+        """A value that is anything to mypy, and is held against its hint by our own hook: what is a layer to the
+        plugin may be a constant too, and run time's sentence says best what is wrong."""
+        words = self.expansions.words
+        if isinstance(value, TempNode):
+            return value
+        if isinstance(value, CallExpr) and isinstance(value.callee, CastExpr):
+            value = value.args[0]  # from an analysis before this one
+        name = LiteralType(what, words.instance("builtins.str"))
+        callee = CastExpr(EllipsisExpr(), words.instance(DECLARED, declared, name))
+        call = CallExpr(callee, [value], [ARG_POS], [None])
+        callee.set_line(value)
+        call.set_line(value)
+        return call
+
     # ------------------------------------------------------------------ signatures
     def _in_signature(self, ctx: AnalyzeTypeContext, function: FuncDef) -> Type | None:
         """A hint in the signature that is being analyzed; `None` for any other (in a default value, say)."""
@@ -210,9 +240,15 @@ class Hints:
         module, fail = self.semanal.cur_mod_id, self._fail(ctx)
         inputs = [self.expansions.native(one) for one in self.signature.types if holds_mark(one)]
         if inputs and index == len(places) - 1:
+            for statement in returns(function.body):
+                if statement.expr is not None:
+                    statement.expr = self._held(statement.expr, self.expansions.native(typ), "the returned value")
             return self.expansions.returned(typ, inputs, module, fail)
         if inputs and holds_mark(typ):
-            _accept_default(function, index)
+            argument = function.arguments[index]
+            if argument.initializer is not None:
+                what = f"the default of {argument.variable.name}"
+                argument.initializer = self._held(argument.initializer, self.expansions.native(typ), what)
             return self.expansions.parameter(typ, inputs, module, fail)
         taken = self.expansions.taken(inputs, module) if inputs else self._enclosing()
         if taken is None:
@@ -247,6 +283,11 @@ def stands_in(hint: UnboundType, written: Type | None) -> bool:
     return written is not None and outermost(hint, written)
 
 
+def _is_ours(target: Type) -> bool:
+    """Whether an alias is one of ours, by its mark or as the union of a single member that keeps a bare class whole."""
+    return holds_mark(target) or (isinstance(target, UnionType) and len(target.items) == 1)
+
+
 def holds_mark(typ: Type | None) -> bool:
     """Whether `Marked` stands in a type, as itself or as an entry of a structure."""
     proper = taken_apart(typ)
@@ -255,25 +296,3 @@ def holds_mark(typ: Type | None) -> bool:
     if isinstance(proper, (TupleType, UnionType)):
         return any(map(holds_mark, proper.items))
     return False
-
-
-def _accept_any(statement: AssignmentStmt) -> None:
-    """Let a local that is declared a layer start with anything: what a body computes is held against it later."""
-    if not isinstance(statement.rvalue, (CastExpr, TempNode)):
-        statement.rvalue = _cast(statement.rvalue)
-
-
-def _accept_default(function: FuncDef, index: int) -> None:
-    """Let a symbolic parameter have a native default value."""
-    argument = function.arguments[index]
-    if argument.initializer is not None and not isinstance(argument.initializer, CastExpr):
-        argument.initializer = _cast(argument.initializer)
-
-
-def _cast(value: Any) -> CastExpr:
-    cast = CastExpr(value, unknown())
-    cast.set_line(value)
-    return cast
-
-
-__all__ = ["AnyType", "Hints", "NoneType", "ProperType", "holds_mark"]

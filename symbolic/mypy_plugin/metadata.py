@@ -76,7 +76,8 @@ def shaped(ctx: Any, inner: Type, expansions: Expansions, metadata: Marks | None
             return proper
         metadata = marks[0]
     if isinstance(proper, CallableType):
-        return expansions.of_callable(proper, module, fail)
+        network = expansions.of_callable(proper, module, fail)
+        return UnionType([network]) if bare else network
     marked = expansions.words.marked(sized(proper, metadata, expansions, fail))
     # an alias of a bare class would be taken for one of the class without arguments, Marked; no union is
     return UnionType([marked]) if bare else marked

@@ -14,6 +14,7 @@ from mypy.types import (
     Type,
     TypeAliasType,
     TypeOfAny,
+    UninhabitedType,
     UnionType,
     get_proper_type,
 )
@@ -27,8 +28,9 @@ NO_DELTA = "symbolic.literal.NoDelta"
 TRAINER = "symbolic.training.Trainer"
 TO_LITERAL = "symbolic.literal.ToLiteral"
 SYMBOLIC = "symbolic.hints.Symbolic"
-MARKED = "symbolic.hints.Marked"
-DIM = "symbolic.hints.Dim"
+MARKED = "symbolic.phantoms.Marked"
+DIM = "symbolic.phantoms.Dim"
+DECLARED = "symbolic.phantoms.Declared"
 NDARRAY = "numpy.ndarray"
 DTYPE = "numpy.dtype"
 ANNOTATED = ("typing.Annotated", "typing_extensions.Annotated")
@@ -75,6 +77,10 @@ class Vocabulary:
 
     def layer(self, taken: Type, given: Type) -> Instance:
         return self.instance(LAYER, taken, given)
+
+    def any_layer(self) -> Instance:
+        """What every layer is, and what says nothing of it where mypy infers by the context."""
+        return self.instance(LAYER, UninhabitedType(), self.instance("builtins.object"))
 
     def identity(self, data: Type, delta: Type) -> Instance:
         return self.instance(IDENTITY, data, delta)
