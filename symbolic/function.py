@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import copy
-import functools
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from symbolic.captured import Watch
 from symbolic.context import here, scope, source
@@ -19,6 +17,7 @@ from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer, refuse
 from symbolic.leaves import Identity, Literal, Projection, Weight, set_once, settled
 from symbolic.literal import as_layer
+from symbolic.methods import methods_of
 from symbolic.network import network
 from symbolic.nn.initializers import fresh_seed
 from symbolic.ops.operation import Operation, topological
@@ -289,52 +288,7 @@ class SymbolicFunction(Layer[Any, Any]):
             instance = owner
         if instance is None:
             return self
-        held = getattr(instance, "__dict__", None)
-        if held is None or isinstance(instance, type):
-            return self._of_slots(instance).layer(self, owner)
-        methods = held.get("_symbolic_methods")
-        if methods is None or methods.owner is not instance:
-            methods = held["_symbolic_methods"] = Methods(instance, {} if methods is None else methods.stores)
-        return methods.layer(self, owner)
-
-    def _of_slots(self, instance: Any) -> Methods:
-        """An instance (or a class) that has no dictionary: the layers of the last ones are kept here."""
-        kept: dict[int, Methods] = self.__dict__.setdefault("_kept", {})
-        if id(instance) not in kept:
-            while len(kept) >= _SLOTTED:
-                kept.pop(next(iter(kept)))
-            kept[id(instance)] = Methods(instance, {})
-        return kept[id(instance)]
-
-
-_SLOTTED = 256
-
-
-class Methods:
-    """The layers of one instance's methods, and their weights. A shallow copy of the instance shares the weights, as
-    it shares its arrays; a deep one has weights of its own that start where these are; a pickle is refused.
-    """
-
-    def __init__(self, owner: Any, stores: dict[SymbolicFunction, Store]) -> None:
-        self.owner, self.stores = owner, stores
-        self.made: dict[SymbolicFunction, SymbolicFunction] = {}
-
-    def layer(self, function: SymbolicFunction, owner: type) -> SymbolicFunction:
-        if function not in self.made:
-            bound = function.function.__get__(self.owner, owner)
-            made = SymbolicFunction(bound, function.plan.without_self(), store=self.stores.get(function))
-            self.made[function], self.stores[function] = made, made.store
-        return self.made[function]
-
-    def __deepcopy__(self, memo: Any) -> Methods:
-        return Methods(None, {function: copy.deepcopy(store, memo) for function, store in self.stores.items()})
-
-    def __reduce__(self) -> Any:
-        if any(store.weights for store in self.stores.values()):
-            refuse(
-                "pickling an object whose symbolic methods have weights", "save the values of their weights() instead"
-            )
-        return Methods, (None, {})
+        return methods_of(instance, self.__dict__.setdefault("_kept", {})).layer(self, owner)
 
 
 class Applied(Operation):
@@ -375,7 +329,13 @@ def make(function: Callable[..., Any], given: Sequence[Any], named: Mapping[str,
     return SymbolicFunction(function, signature_of(function, given, named, sys._getframe(depth).f_locals))
 
 
-def symbolic(function: Any = None, *hints: Any, **named: Any) -> Any:
+if TYPE_CHECKING:  # the overloads cost nothing when the program runs
+    from symbolic.decorated import Decorating
+else:
+    Decorating = object
+
+
+class Decorator(Decorating):
     """Make a network of a plain function: `@symbolic`.
 
     Its parameters with a hint `Annotated[T, Symbolic]` are the inputs. For a lambda, or a function without hints,
@@ -384,7 +344,7 @@ def symbolic(function: Any = None, *hints: Any, **named: Any) -> Any:
 
     >>> import numpy as np
     >>> from typing import Annotated
-    >>> from symbolic import Symbolic
+    >>> from symbolic import Symbolic, symbolic
     >>> @symbolic
     ... def total(scores: Annotated[np.ndarray, Symbolic]) -> Annotated[float, Symbolic]:
     ...     return np.sum(np.exp(scores))
@@ -395,6 +355,25 @@ def symbolic(function: Any = None, *hints: Any, **named: Any) -> Any:
     >>> symbolic(lambda x: x * 2.0, float).predict(3.0)
     6.0
     """
-    if function is None:
-        return functools.partial(symbolic, *hints, **named)
-    return make(function, hints, named, depth=2)
+
+    __name__ = __qualname__ = "symbolic"
+
+    def __init__(self, *hints: Any, **named: Any) -> None:
+        self.hints, self.named = hints, named
+
+    if not TYPE_CHECKING:  # a type checker reads `Decorating`
+
+        def __call__(self, function=None, *hints, **named):
+            if self.hints or self.named:
+                hints, named = (*self.hints, *hints), {**self.named, **named}
+            return Decorator(*hints, **named) if function is None else make(function, hints, named, depth=2)
+
+    def __repr__(self) -> str:
+        given = [*map(repr, self.hints), *(f"{name}={hint!r}" for name, hint in self.named.items())]
+        return f"symbolic({', '.join(given)})" if given else "<decorator symbolic>"
+
+    def __reduce__(self) -> Any:
+        return "symbolic" if self is symbolic else (Decorator, self.hints, self.named)
+
+
+symbolic = Decorator()

@@ -7,7 +7,7 @@ the operations themselves; this module only looks them up.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, TypeVarTuple, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -17,13 +17,13 @@ from symbolic.context import here, source, with_source
 from symbolic.errors import Where
 from symbolic.naming import instead_of
 from symbolic.naming import qualified as qualified
-from symbolic.refusing import answered, fact, plain_number, refuse_assignment
+from symbolic.refusing import Asked, answered, fact, refuse_assignment
 from symbolic.refusing import cannot as cannot
 from symbolic.refusing import refuse as refuse
 from symbolic.refusing import short as short
 from symbolic.refusing import unsupported as unsupported
 from symbolic.runtime import Installed
-from symbolic.tape import Tape
+from symbolic.tape import A2, A3, A4, A5, A6, DB, A, B, Tape, Ts
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -38,10 +38,6 @@ if TYPE_CHECKING:
 In_contra = TypeVar("In_contra", contravariant=True)
 Out_co = TypeVar("Out_co", covariant=True)
 In2 = TypeVar("In2")
-A = TypeVar("A")
-B = TypeVar("B")
-DB = TypeVar("DB")
-Ts = TypeVarTuple("Ts")
 Handler: TypeAlias = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 
 FUNCTIONS: dict[Any, Handler] = {}
@@ -50,7 +46,7 @@ UFUNC_METHODS: dict[tuple[np.ufunc, str], Handler] = {}
 """The same for `ufunc.reduce`, `ufunc.accumulate` and their like."""
 
 
-class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
+class Layer(Asked, NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
     """A network that takes a tape `In` and gives a tape `Out`; a tree whose nodes never change.
 
     `str(layer)` is the expression that builds it. Nodes are told apart by `is` (`==` builds a layer) and compared by
@@ -81,7 +77,7 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         raise AttributeError(f"{type(self).__name__} is frozen: .{name} cannot be deleted")
 
     # ------------------------------------------------------------------ running
-    # The overloads say it in native types: first for several inputs, which make a tuple, then for one.
+    # The overloads say it in native types: for one input, then for several, which make a tuple.
     @overload
     def forward(self, tape: In_contra) -> Out_co: ...  # type: ignore[overload-overlap]  # a tape is no native value
     @overload
@@ -95,19 +91,50 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
         return Installed.runtime.forward(self, tape)
 
     @overload
-    def predict(self: Layer[Tape[tuple[*Ts], Any], Tape[B, Any]], *inputs: *Ts) -> B: ...
+    def predict(self: One[A, B], a: A, /) -> B: ...
     @overload
-    def predict(self: Layer[Tape[A, Any], Tape[B, Any]], input: A, /) -> B: ...
+    def predict(self: Two[A, A2, B], a: A, b: A2, /) -> B: ...
+    @overload
+    def predict(self: Three[A, A2, A3, B], a: A, b: A2, c: A3, /) -> B: ...
+    @overload
+    def predict(self: Four[A, A2, A3, A4, B], a: A, b: A2, c: A3, d: A4, /) -> B: ...
+    @overload
+    def predict(self: Five[A, A2, A3, A4, A5, B], a: A, b: A2, c: A3, d: A4, e: A5, /) -> B: ...
+    @overload
+    def predict(
+        self: Many[A, A2, A3, A4, A5, A6, *Ts, B], a: A, b: A2, c: A3, d: A4, e: A5, f: A6, /, *rest: *Ts
+    ) -> B: ...
     def predict(self, *inputs: Any) -> Any:  # type: ignore[misc]  # mypy does not fit *Ts into *Any
         """The network's value; no weight and no optimizer state changes by it."""
         return Installed.runtime.predict(self, inputs)
 
     @overload
+    def train(self: One[A, B], a: A, /, *, optimizer: Optimizer | None = None) -> B: ...
+    @overload
+    def train(self: Two[A, A2, B], a: A, b: A2, /, *, optimizer: Optimizer | None = None) -> B: ...
+    @overload
+    def train(self: Three[A, A2, A3, B], a: A, b: A2, c: A3, /, *, optimizer: Optimizer | None = None) -> B: ...
+    @overload
     def train(
-        self: Layer[Tape[tuple[*Ts], Any], Tape[B, Any]], *inputs: *Ts, optimizer: Optimizer | None = None
+        self: Four[A, A2, A3, A4, B], a: A, b: A2, c: A3, d: A4, /, *, optimizer: Optimizer | None = None
     ) -> B: ...
     @overload
-    def train(self: Layer[Tape[A, Any], Tape[B, Any]], input: A, /, *, optimizer: Optimizer | None = None) -> B: ...
+    def train(
+        self: Five[A, A2, A3, A4, A5, B], a: A, b: A2, c: A3, d: A4, e: A5, /, *, optimizer: Optimizer | None = None
+    ) -> B: ...
+    @overload
+    def train(
+        self: Many[A, A2, A3, A4, A5, A6, *Ts, B],
+        a: A,
+        b: A2,
+        c: A3,
+        d: A4,
+        e: A5,
+        f: A6,
+        /,
+        *rest: *Ts,
+        optimizer: Optimizer | None = None,
+    ) -> B: ...
     def train(self, *inputs: Any, optimizer: Any = None) -> Any:  # type: ignore[misc]  # the same
         """One step: forward, backward with delta 1, update. Returns the value from before the step.
 
@@ -148,9 +175,19 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
     @overload
     def __call__(self, first: Any, second: Layer[In2, Any], /, *rest: Any, **named: Any) -> Layer[In2, Out_co]: ...
     @overload
-    def __call__(self: Layer[Tape[tuple[*Ts], Any], Tape[B, Any]], *inputs: *Ts) -> B: ...
+    def __call__(self: One[A, B], a: A, /, **named: Any) -> B: ...
     @overload
-    def __call__(self: Layer[Tape[A, Any], Tape[B, Any]], input: A, /, **named: Any) -> B: ...
+    def __call__(self: Two[A, A2, B], a: A, b: A2, /, **named: Any) -> B: ...
+    @overload
+    def __call__(self: Three[A, A2, A3, B], a: A, b: A2, c: A3, /, **named: Any) -> B: ...
+    @overload
+    def __call__(self: Four[A, A2, A3, A4, B], a: A, b: A2, c: A3, d: A4, /, **named: Any) -> B: ...
+    @overload
+    def __call__(self: Five[A, A2, A3, A4, A5, B], a: A, b: A2, c: A3, d: A4, e: A5, /, **named: Any) -> B: ...
+    @overload
+    def __call__(
+        self: Many[A, A2, A3, A4, A5, A6, *Ts, B], a: A, b: A2, c: A3, d: A4, e: A5, f: A6, /, *rest: *Ts, **named: Any
+    ) -> B: ...
     @overload
     def __call__(self, **named: Any) -> Any: ...
     def __call__(self, *inputs: Any) -> Any:  # type: ignore[misc]  # names are for symbolic functions, which take them
@@ -298,34 +335,6 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
             refuse("item assignment to a layer", "build a new layer with np.where or np.concatenate")
         trace.assign(self, index, value)
 
-    def __bool__(self) -> bool:
-        return bool(answered(self, "truth"))
-
-    def __int__(self) -> int:
-        return int(answered(self, "int"))
-
-    def __index__(self) -> int:
-        return int(answered(self, "index"))
-
-    def __floor__(self) -> int:
-        return int(answered(self, "floor"))
-
-    def __ceil__(self) -> int:
-        return int(answered(self, "ceil"))
-
-    def __trunc__(self) -> int:
-        return int(answered(self, "trunc"))
-
-    def __float__(self) -> float:
-        return float(plain_number(self, "float"))
-
-    def __complex__(self) -> complex:
-        return complex(plain_number(self, "complex"))
-
-    def __format__(self, form: str) -> str:
-        """The text of its number while a call is traced; else that of the tree."""
-        return str(answered(self, f"text:{form}")) if form else str(self)
-
     def __round__(self, ndigits: int | None = None) -> Any:
         return answered(self, "round") if ndigits is None else METHODS["__round__"](self)(ndigits)
 
@@ -344,6 +353,14 @@ class Layer(NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
 
 
 AnyLayer: TypeAlias = Layer[Any, Any]
+
+if TYPE_CHECKING:  # which layers take so many inputs; each count for itself, since not every checker knows *Ts
+    One: TypeAlias = Layer[Tape[A, Any], Tape[B, Any]]
+    Two: TypeAlias = Layer[Tape[tuple[A, A2], Any], Tape[B, Any]]
+    Three: TypeAlias = Layer[Tape[tuple[A, A2, A3], Any], Tape[B, Any]]
+    Four: TypeAlias = Layer[Tape[tuple[A, A2, A3, A4], Any], Tape[B, Any]]
+    Five: TypeAlias = Layer[Tape[tuple[A, A2, A3, A4, A5], Any], Tape[B, Any]]
+    Many: TypeAlias = Layer[Tape[tuple[A, A2, A3, A4, A5, A6, *Ts], Any], Tape[B, Any]]
 
 
 class Lent:

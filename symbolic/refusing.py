@@ -16,6 +16,40 @@ if TYPE_CHECKING:
     from symbolic.layer import AnyLayer
 
 
+class Asked:
+    """What Python asks of a number: of a layer the trace answers, or the error says what to write."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return bool(answered(self, "truth"))
+
+    def __int__(self) -> int:
+        return int(answered(self, "int"))
+
+    def __index__(self) -> int:
+        return int(answered(self, "index"))
+
+    def __floor__(self) -> int:
+        return int(answered(self, "floor"))
+
+    def __ceil__(self) -> int:
+        return int(answered(self, "ceil"))
+
+    def __trunc__(self) -> int:
+        return int(answered(self, "trunc"))
+
+    def __float__(self) -> float:
+        return float(plain_number(self, "float"))
+
+    def __complex__(self) -> complex:
+        return complex(plain_number(self, "complex"))
+
+    def __format__(self, form: str) -> str:
+        """The text of its number while a call is traced; else that of the tree."""
+        return str(answered(self, f"text:{form}")) if form else str(self)
+
+
 def fact(node: AnyLayer, what: str) -> Any:
     """A size, a rank or a dtype, which the trace then depends on."""
     if here.facts is None:
@@ -26,7 +60,7 @@ def fact(node: AnyLayer, what: str) -> Any:
     return here.facts.ask(node, what)
 
 
-def answered(node: AnyLayer, asked: str) -> Any:
+def answered(node: Any, asked: str) -> Any:
     """What its number answers: in a traced call this becomes a decision of the trace."""
     refuse_assignment(node)
     if here.trace is not None:
@@ -34,7 +68,7 @@ def answered(node: AnyLayer, asked: str) -> Any:
     return answer(asked, Installed.runtime.constant(node, phrase(asked)))
 
 
-def plain_number(node: AnyLayer, asked: str) -> Any:
+def plain_number(node: Any, asked: str) -> Any:
     """The same for an answer that would strip a gradient: only of what has none."""
     refuse_assignment(node)
     if here.trace is not None:
@@ -42,7 +76,7 @@ def plain_number(node: AnyLayer, asked: str) -> Any:
     return answer(asked, Installed.runtime.constant(node, phrase(asked)))
 
 
-def refuse_assignment(node: AnyLayer) -> None:
+def refuse_assignment(node: Any) -> None:
     """Raise if the running line writes the value into an array."""
     if assigning():
         refuse(

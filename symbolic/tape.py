@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar, TypeVarTuple
 
 Data_co = TypeVar("Data_co", covariant=True)
 Delta_contra = TypeVar("Delta_contra", contravariant=True)
+# what declared types share: the native types of the inputs, of the output, and the output's delta
+A = TypeVar("A")
+A2 = TypeVar("A2")
+A3 = TypeVar("A3")
+A4 = TypeVar("A4")
+A5 = TypeVar("A5")
+A6 = TypeVar("A6")
+Ts = TypeVarTuple("Ts")
+B = TypeVar("B")
+DB = TypeVar("DB")
 
 
 class Tape(Generic[Data_co, Delta_contra]):

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any, Generic, TypeAlias, TypeVarTuple, overload
+from typing import Any, Generic, TypeAlias, overload
 
 import numpy as np
 
 from symbolic.context import here, inside
 from symbolic.errors import DtypeError, NonFiniteError, SymbolicError, Where, place_of, warn
 from symbolic.execution import Executable, Specialization, Timed, entirely_finite, finite, shaped
-from symbolic.layer import A, AnyLayer, B, In_contra, Out_co, refuse
+from symbolic.layer import AnyLayer, In_contra, Out_co, refuse
 from symbolic.leaves import COMMITTING, Weight, commit, like
 from symbolic.spec import spec_of
-from symbolic.tape import Tape
+from symbolic.tape import A2, A3, A4, A5, A6, A, B, Tape, Ts
 from symbolic.values import entries, finished, gathered
 
-Ts = TypeVarTuple("Ts")
 Groups: TypeAlias = list[tuple[Any, list[int]]]
 
 
@@ -129,16 +128,59 @@ class Trainer(Generic[In_contra, Out_co]):
         self.layer: AnyLayer = net.layer  # which its record does not keep alive
 
     @overload
-    def __call__(self: Trainer[Tape[tuple[*Ts], Any], Tape[B, Any]], *inputs: *Ts) -> B: ...
+    def __call__(self: Trainer[Tape[A, Any], Tape[B, Any]], a: A, /) -> B: ...
     @overload
-    def __call__(self: Trainer[Tape[A, Any], Tape[B, Any]], input: A, /) -> B: ...
+    def __call__(self: Trainer[Tape[tuple[A, A2], Any], Tape[B, Any]], a: A, b: A2, /) -> B: ...
+    @overload
+    def __call__(self: Trainer[Tape[tuple[A, A2, A3], Any], Tape[B, Any]], a: A, b: A2, c: A3, /) -> B: ...
+    @overload
+    def __call__(self: Trainer[Tape[tuple[A, A2, A3, A4], Any], Tape[B, Any]], a: A, b: A2, c: A3, d: A4, /) -> B: ...
+    @overload
+    def __call__(
+        self: Trainer[Tape[tuple[A, A2, A3, A4, A5], Any], Tape[B, Any]], a: A, b: A2, c: A3, d: A4, e: A5, /
+    ) -> B: ...
+    @overload
+    def __call__(
+        self: Trainer[Tape[tuple[A, A2, A3, A4, A5, A6, *Ts], Any], Tape[B, Any]],
+        a: A,
+        b: A2,
+        c: A3,
+        d: A4,
+        e: A5,
+        f: A6,
+        /,
+        *rest: *Ts,
+    ) -> B: ...
     def __call__(self, *inputs: Any) -> Any:  # type: ignore[misc]  # mypy does not fit *Ts into *Any
         return self.step(gathered(self.layer, inputs))
 
     @overload
-    def run(self: Trainer[Tape[tuple[*Ts], Any], Tape[B, Any]], n: int, *inputs: *Ts) -> B: ...
+    def run(self: Trainer[Tape[A, Any], Tape[B, Any]], n: int, a: A, /) -> B: ...
     @overload
-    def run(self: Trainer[Tape[A, Any], Tape[B, Any]], n: int, input: A, /) -> B: ...
+    def run(self: Trainer[Tape[tuple[A, A2], Any], Tape[B, Any]], n: int, a: A, b: A2, /) -> B: ...
+    @overload
+    def run(self: Trainer[Tape[tuple[A, A2, A3], Any], Tape[B, Any]], n: int, a: A, b: A2, c: A3, /) -> B: ...
+    @overload
+    def run(
+        self: Trainer[Tape[tuple[A, A2, A3, A4], Any], Tape[B, Any]], n: int, a: A, b: A2, c: A3, d: A4, /
+    ) -> B: ...
+    @overload
+    def run(
+        self: Trainer[Tape[tuple[A, A2, A3, A4, A5], Any], Tape[B, Any]], n: int, a: A, b: A2, c: A3, d: A4, e: A5, /
+    ) -> B: ...
+    @overload
+    def run(
+        self: Trainer[Tape[tuple[A, A2, A3, A4, A5, A6, *Ts], Any], Tape[B, Any]],
+        n: int,
+        a: A,
+        b: A2,
+        c: A3,
+        d: A4,
+        e: A5,
+        f: A6,
+        /,
+        *rest: *Ts,
+    ) -> B: ...
     def run(self, n: int, *inputs: Any) -> Any:  # type: ignore[misc]  # the same
         """n steps on the same inputs; the value from before the last one."""
         value = gathered(self.layer, inputs)

@@ -106,6 +106,8 @@ FLOORS: list[list[str]] = [
         "custom",
         "batching",
         "signature",
+        "methods",
+        "decorated",
         "function",
         "optimizer",
         "optimizers",

@@ -1,0 +1,299 @@
+"""What do type checkers see of a decorated function? A Layer, by the native types of its parameters and its result.
+
+Nothing here runs: `Decorator` has the overloads of `Decorating` for type checkers only. Without a plugin they do not
+see the metadata of `Annotated`, so the native types tell: floating and complex numbers and arrays are inputs, another
+type at the end belongs to hyperparameters, another type at the beginning to the `self` of a method.
+
+The order of the overloads is their meaning, and it differs from what would be shortest for reasons of four checkers:
+pyrefly heeds neither bounds nor constraints of what a parameter's type is matched with, so the usual types are written
+out; ty shows intersections for a number that meets a bound; where an argument's type holds Any, as np.ndarray does,
+mypy gives Any unless every overload that fits has the same types of parameters; and it compares all pairs, each for
+all combinations of constraints, so that there are none.
+"""
+
+# The overloads overlap on purpose: the first that fits is meant.
+# mypy: disable-error-code="overload-overlap"
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeAlias, TypeVar, overload
+
+import numpy as np
+
+from symbolic.layer import Layer
+from symbolic.tape import A2, A3, A, B, Tape
+
+In = TypeVar("In")
+In2 = TypeVar("In2")
+P = ParamSpec("P")
+Given = TypeVar("Given", covariant=True)
+
+Array: TypeAlias = np.ndarray
+N = TypeVar("N", bound=np.inexact[Any] | np.ndarray)
+# Results; one that a checker does not know fits in the first of them.
+R = TypeVar("R", bound=np.inexact[Any] | np.ndarray | tuple[complex | np.inexact[Any] | np.ndarray, ...])
+C = TypeVar("C", bound=complex)
+RC = TypeVar("RC", bound=complex | np.inexact[Any] | np.ndarray | tuple[complex | np.inexact[Any] | np.ndarray, ...])
+
+Own: TypeAlias = Tape[A, A]
+"""What is its own delta."""
+Loose: TypeAlias = Tape[A, Any]
+"""Of another type its `ToLiteral` says the delta, when the program runs."""
+
+
+class Factory(Layer[In, Loose[B]], Generic[In, P, B]):
+    """A symbolic function whose hyperparameters have no values: given them by name it is a Layer."""
+
+    @overload
+    def __call__(self, first: Layer[In2, Any], /, *rest: Any, **named: Any) -> Layer[In2, Loose[B]]: ...
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> B: ...
+    @overload
+    def __call__(self, **hyperparameters: Any) -> Layer[In, Loose[B]]: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """As `SymbolicFunction`."""
+        raise NotImplementedError  # for type checkers only
+
+
+class Method(Factory[Any, P, B], Generic[Given, P, B]):
+    """A symbolic function whose first parameter is no number: as a method it gives each instance a layer."""
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Given: ...
+    def __get__(self, instance: Any, owner: type) -> Any:
+        """As `SymbolicFunction`."""
+        raise NotImplementedError  # for type checkers only
+
+
+class Decorating:
+    """The overloads of `symbolic`."""
+
+    @overload
+    def __call__(self, function: None = None, *hints: Any, **named: Any) -> Self: ...
+    @overload
+    def __call__(self, function: partial[B], *hints: Any, **named: Any) -> Layer[Any, Loose[B]]: ...
+    @overload
+    def __call__(self, function: Callable[[complex], R], /) -> Layer[Own[complex], Own[R]]: ...
+    @overload
+    def __call__(self, function: Callable[[complex], int], /) -> Layer[Own[complex], Tape[int, float]]: ...
+    @overload
+    def __call__(self, function: Callable[[complex], C], /) -> Layer[Own[complex], Own[C]]: ...
+    @overload
+    def __call__(self, function: Callable[[complex], B], /) -> Layer[Own[complex], Loose[B]]: ...
+    @overload
+    def __call__(self, function: Callable[[float], R], /) -> Layer[Own[float], Own[R]]: ...
+    @overload
+    def __call__(self, function: Callable[[float], int], /) -> Layer[Own[float], Tape[int, float]]: ...
+    @overload
+    def __call__(self, function: Callable[[float], C], /) -> Layer[Own[float], Own[C]]: ...
+    @overload
+    def __call__(self, function: Callable[[float], B], /) -> Layer[Own[float], Loose[B]]: ...
+    @overload
+    def __call__(self, function: Callable[[int], R], /) -> Layer[Tape[int, float], Own[R]]: ...
+    @overload
+    def __call__(self, function: Callable[[int], int], /) -> Layer[Tape[int, float], Tape[int, float]]: ...
+    @overload
+    def __call__(self, function: Callable[[int], C], /) -> Layer[Tape[int, float], Own[C]]: ...
+    @overload
+    def __call__(self, function: Callable[[N], R], /) -> Layer[Own[N], Own[R]]: ...
+    @overload
+    def __call__(self, function: Callable[[N], int], /) -> Layer[Own[N], Tape[int, float]]: ...
+    @overload
+    def __call__(self, function: Callable[[N], C], /) -> Layer[Own[N], Own[C]]: ...
+    @overload
+    def __call__(self, function: Callable[[A], R], /) -> Layer[Loose[A], Own[R]]: ...
+    @overload
+    def __call__(self, function: Callable[[A], C], /) -> Layer[Loose[A], Own[C]]: ...
+    @overload
+    def __call__(self, function: Callable[[A], B], /) -> Layer[Loose[A], Loose[B]]: ...
+    # several inputs
+    @overload
+    def __call__(self, function: Callable[[Array, Array], RC], /) -> Layer[Own[tuple[Array, Array]], Own[RC]]: ...
+    @overload
+    def __call__(self, function: Callable[[Array, Array], B], /) -> Layer[Own[tuple[Array, Array]], Loose[B]]: ...
+    @overload
+    def __call__(self, function: Callable[[Array, float], RC], /) -> Layer[Own[tuple[Array, float]], Own[RC]]: ...
+    @overload
+    def __call__(self, function: Callable[[Array, float], B], /) -> Layer[Own[tuple[Array, float]], Loose[B]]: ...
+    @overload
+    def __call__(self, function: Callable[[float, Array], RC], /) -> Layer[Own[tuple[float, Array]], Own[RC]]: ...
+    @overload
+    def __call__(self, function: Callable[[float, Array], B], /) -> Layer[Own[tuple[float, Array]], Loose[B]]: ...
+    @overload
+    def __call__(self, function: Callable[[float, float], RC], /) -> Layer[Own[tuple[float, float]], Own[RC]]: ...
+    @overload
+    def __call__(self, function: Callable[[float, float], B], /) -> Layer[Own[tuple[float, float]], Loose[B]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[Array, Array, Array], RC], /
+    ) -> Layer[Own[tuple[Array, Array, Array]], Own[RC]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[Array, Array, float], RC], /
+    ) -> Layer[Own[tuple[Array, Array, float]], Own[RC]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[Array, float, Array], RC], /
+    ) -> Layer[Own[tuple[Array, float, Array]], Own[RC]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[Array, float, float], RC], /
+    ) -> Layer[Own[tuple[Array, float, float]], Own[RC]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[float, Array, Array], RC], /
+    ) -> Layer[Own[tuple[float, Array, Array]], Own[RC]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[float, Array, float], RC], /
+    ) -> Layer[Own[tuple[float, Array, float]], Own[RC]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[float, float, Array], RC], /
+    ) -> Layer[Own[tuple[float, float, Array]], Own[RC]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[float, float, float], RC], /
+    ) -> Layer[Own[tuple[float, float, float]], Own[RC]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[Array, Array, Array, Array], RC], /
+    ) -> Layer[Own[tuple[Array, Array, Array, Array]], Own[RC]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[float, float, float, float], RC], /
+    ) -> Layer[Own[tuple[float, float, float, float]], Own[RC]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[Array, Array, Array, Array, Array], RC], /
+    ) -> Layer[Own[tuple[Array, Array, Array, Array, Array]], Own[RC]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[float, float, float, float, float], RC], /
+    ) -> Layer[Own[tuple[float, float, float, float, float]], Own[RC]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[complex, complex], RC], /
+    ) -> Layer[Own[tuple[complex, complex]], Own[RC]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[complex, complex], B], /
+    ) -> Layer[Own[tuple[complex, complex]], Loose[B]]: ...
+    # methods
+    @overload
+    def __call__(self, function: Callable[[A, Array], RC], /) -> Method[Layer[Own[Array], Own[RC]], [A, Array], RC]: ...
+    @overload
+    def __call__(self, function: Callable[[A, float], RC], /) -> Method[Layer[Own[float], Own[RC]], [A, float], RC]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[A, Array, Array], RC], /
+    ) -> Method[Layer[Own[tuple[Array, Array]], Own[RC]], [A, Array, Array], RC]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[A, Array, float], RC], /
+    ) -> Method[Layer[Own[tuple[Array, float]], Own[RC]], [A, Array, float], RC]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[A, float, Array], RC], /
+    ) -> Method[Layer[Own[tuple[float, Array]], Own[RC]], [A, float, Array], RC]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[A, float, float], RC], /
+    ) -> Method[Layer[Own[tuple[float, float]], Own[RC]], [A, float, float], RC]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[A, Array, Array, Array], RC], /
+    ) -> Method[Layer[Own[tuple[Array, Array, Array]], Own[RC]], [A, Array, Array, Array], RC]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[A, float, float, float], RC], /
+    ) -> Method[Layer[Own[tuple[float, float, float]], Own[RC]], [A, float, float, float], RC]: ...
+    # hyperparameters
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[Array, Array, P], B], /
+    ) -> Factory[Any, Concatenate[Array, Array, P], B]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[Array, float, P], B], /
+    ) -> Factory[Any, Concatenate[Array, float, P], B]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[float, Array, P], B], /
+    ) -> Factory[Any, Concatenate[float, Array, P], B]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[float, float, P], B], /
+    ) -> Factory[Any, Concatenate[float, float, P], B]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[Array, P], B], /
+    ) -> Factory[Own[Array], Concatenate[Array, P], B]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[float, P], B], /
+    ) -> Factory[Own[float], Concatenate[float, P], B]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[A, Array, P], B], /
+    ) -> Method[Factory[Own[Array], Concatenate[Array, P], B], Concatenate[A, Array, P], B]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[A, float, P], B], /
+    ) -> Method[Factory[Own[float], Concatenate[float, P], B], Concatenate[A, float, P], B]: ...
+    # what the types do not tell
+    @overload
+    def __call__(self, function: Callable[[A, A2], B], /) -> Method[Layer[Loose[A2], Loose[B]], [A, A2], B]: ...
+    @overload
+    def __call__(self, function: Callable[Concatenate[A, P], B], /) -> Factory[Any, Concatenate[A, P], B]: ...
+    # below the decorator
+    @overload
+    def __call__(self, function: classmethod[Any, [Array], RC], /) -> Layer[Own[Array], Own[RC]]: ...
+    @overload
+    def __call__(self, function: classmethod[Any, [float], RC], /) -> Layer[Own[float], Own[RC]]: ...
+    @overload
+    def __call__(self, function: classmethod[Any, P, B], /) -> Layer[Any, Loose[B]]: ...
+    # hints beside the function
+    @overload
+    def __call__(self, function: Callable[[float], B], hint: type[float], /) -> Layer[Own[float], Loose[B]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[float], B], hint: type[float], /, *, returns: type[RC]
+    ) -> Layer[Own[float], Own[RC]]: ...
+    @overload
+    def __call__(self, function: Callable[[Array], B], hint: type[Array], /) -> Layer[Own[Array], Loose[B]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[Array], B], hint: type[Array], /, *, returns: type[RC]
+    ) -> Layer[Own[Array], Own[RC]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[float, float], B], hint: type[float], second: type[float], /
+    ) -> Layer[Own[tuple[float, float]], Loose[B]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[float, Array], B], hint: type[float], second: type[Array], /
+    ) -> Layer[Own[tuple[float, Array]], Loose[B]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[Array, float], B], hint: type[Array], second: type[float], /
+    ) -> Layer[Own[tuple[Array, float]], Loose[B]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[Array, Array], B], hint: type[Array], second: type[Array], /
+    ) -> Layer[Own[tuple[Array, Array]], Loose[B]]: ...
+    @overload
+    def __call__(self, function: Callable[..., Any], hint: Any, /, *hints: Any, **named: Any) -> Layer[Any, Any]: ...
+    @overload
+    def __call__(self, function: Callable[[A], Any], /, **named: Any) -> Layer[Any, Any]: ...
+    @overload
+    def __call__(self, function: Callable[[A, A2], Any], /, **named: Any) -> Layer[Any, Any]: ...
+    @overload
+    def __call__(self, function: Callable[[A, A2, A3], Any], /, **named: Any) -> Layer[Any, Any]: ...
+    def __call__(self, function: Any = None, *hints: Any, **named: Any) -> Any:
+        """As `Decorator`."""
+        raise NotImplementedError  # for type checkers only
