@@ -108,6 +108,8 @@ FLOORS: list[list[str]] = [
         "custom",
         "batching",
         "signature",
+        "methods",
+        "decorated",
         "function",
         "optimizer",
         "optimizers",
