@@ -36,6 +36,7 @@ from symbolic.mypy_plugin.hints import Hints
 from symbolic.mypy_plugin.mappings import Mappings
 from symbolic.mypy_plugin.natives import Natives
 from symbolic.mypy_plugin.reporting import broken, report
+from symbolic.mypy_plugin.running import Running
 from symbolic.mypy_plugin.vocabulary import DECLARED, TRAINER, Vocabulary
 
 DECORATOR = "symbolic.function.Decorator.__call__"
@@ -75,7 +76,11 @@ class SymbolicPlugin(Plugin):
 
     @cached_property
     def functions(self) -> Functions:
-        return Functions(self.words, self.expansions, self.calls)
+        return Functions(self.words, self.expansions)
+
+    @cached_property
+    def running(self) -> Running:
+        return Running(self.words, self.expansions, self.functions, self.calls)
 
     # ------------------------------------------------------------------ the hooks
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
@@ -97,11 +102,11 @@ class SymbolicPlugin(Plugin):
         if owner.startswith(_UFUNC):
             return guarded(functools.partial(self.calls.ufunc, name=name), "default_return_type")
         if owner == DECLARED:
-            return guarded(self.functions.declared, "default_return_type")
+            return guarded(self.running.declared, "default_return_type")
         if owner == TRAINER:
-            return guarded(functools.partial(self.functions.stepped, name=name), "default_return_type")
+            return guarded(functools.partial(self.running.stepped, name=name), "default_return_type")
         if name in RUNNING:
-            return guarded(functools.partial(self.functions.called, name=name), "default_return_type")
+            return guarded(functools.partial(self.running.called, name=name), "default_return_type")
         return guarded(functools.partial(self.calls.operation, name=name), "default_return_type")
 
     def get_attribute_hook(self, fullname: str) -> Callable[[AttributeContext], Type] | None:

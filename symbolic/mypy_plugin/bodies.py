@@ -70,9 +70,17 @@ class Bodies:
             variables=(),
         )
 
+    def _of_object(self, signature: CallableType) -> CallableType:
+        """An operator's signature whose operand may be anything: by `Any` mypy would make `Weight(2.0)` one of Any."""
+        anything = self.words.instance("builtins.object")
+        types = [anything if isinstance(get_proper_type(one), AnyType) else one for one in signature.arg_types]
+        return signature.copy_modified(arg_types=types)
+
     def of_method(self, fullname: str, ctx: Any) -> FunctionLike:
         """The signature of a method: that of a layer's call takes anything, as `functions` checks it."""
         owner, _, name = fullname.rpartition(".")
+        if is_layer(ctx.type) and name.startswith("__") and name not in RUNNING:
+            return self._of_object(ctx.default_signature)
         if owner in CHECKED or (name in RUNNING and is_layer(ctx.type)):
             return self.anything(ctx.default_signature)
         return self.admitting(fullname, ctx)
@@ -101,6 +109,8 @@ class Bodies:
             return typ
         if isinstance(proper, TypeVarType) or (root == "builtins" and has_type_vars(proper)):
             return typ  # it takes the layer's own type
+        if isinstance(proper, CallableType) and natives_in(proper.ret_type):
+            return UnionType([typ, self.anything(proper)])
         if any(holds_layers(one, api) for one in given):
             return unknown() if trusted or natives_in(proper) else typ
         if trusted or natives_in(proper):

@@ -26,12 +26,15 @@ from mypy.types import (
     get_proper_type,
 )
 
+from symbolic.function import SymbolicFunction
 from symbolic.layer import METHODS, Layer
+from symbolic.leaves import Weight
 from symbolic.mypy_plugin.arguments import Arguments
 from symbolic.mypy_plugin.bodies import TRUSTED, Bodies, natives_in
 from symbolic.mypy_plugin.expansions import Expansions
 from symbolic.mypy_plugin.reporting import report
-from symbolic.mypy_plugin.vocabulary import Vocabulary, holds_layer, is_layer, taken_apart, unknown
+from symbolic.mypy_plugin.vocabulary import LAYER, NDARRAY, Vocabulary, holds_layer, is_layer, taken_apart, unknown
+from symbolic.ops.operation import OPERATIONS, Operation
 from symbolic.polynomial import Size
 from symbolic.static import evaluation
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value
@@ -43,7 +46,13 @@ _BINARY |= {"rshift": operator.rshift, "divmod": divmod}
 _COMPARED = {name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")}
 _UNARY = {"neg": operator.neg, "pos": operator.pos, "invert": operator.invert, "abs": abs}
 
+OF_LAYERS = {*dir(SymbolicFunction), *dir(Weight), *dir(Operation)}.union(
+    *[(*one.operand_names, *one.defaults) for one in OPERATIONS]
+)
+"""What nodes of the tree have besides: where a checker sees a Layer, a program may know the node better."""
 Operator = tuple[Callable[..., Any], bool]
+_BUILTINS = {f"builtins.{name}" for name in ("abs", "complex", "divmod", "float", "max", "min", "pow", "round", "sum")}
+"""Those that keep the gradient; `len`, `int` and `str` of a layer give what plain Python gives."""
 OPERATORS: dict[str, Operator] = {
     **{f"__{name}__": (function, False) for name, function in {**_BINARY, **_COMPARED, **_UNARY}.items()},
     **{f"__r{name}__": (function, True) for name, function in _BINARY.items()},
@@ -58,7 +67,7 @@ class Given:
 
     def __init__(self, ctx: Any) -> None:
         self.ctx, self.api, self.context = ctx, ctx.api, ctx.context
-        self.positional: list[tuple[Type, Expression]] = []
+        self.positional: list[tuple[Type, Expression | None]] = []
         self.named: dict[str, tuple[Type, Expression]] = {}
         self.faithful = True
         for types, exprs, kinds, names in zip(ctx.arg_types, ctx.args, ctx.arg_kinds, ctx.arg_names, strict=True):
@@ -128,15 +137,16 @@ class Calls:
     def ufunc(self, ctx: Any, name: str) -> Type:
         """A call of a ufunc, or of a method of one: `np.exp(x)`, `np.add.reduce(x)`."""
         given = Given(ctx)
-        if not given.layers:
-            return ctx.default_return_type  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
-        taken = self.taken(given)
         callee = ctx.context.callee if isinstance(ctx.context, CallExpr) else None
         if name != "__call__" and isinstance(callee, MemberExpr):
             callee = callee.expr
         function = known_function(callee.fullname) if isinstance(callee, RefExpr) else None
         if function is not None and name != "__call__":
             function = getattr(function, name, None)
+        if not given.layers:
+            default = ctx.default_return_type
+            return self.native(given, function, default) if isinstance(get_proper_type(default), AnyType) else default
+        taken = self.taken(given)
         if function is None:
             return self.anything(taken)
         return self.answer(given, function, given.positional, given.named, ctx.default_return_type, taken)
@@ -146,7 +156,7 @@ class Calls:
         given = Given(ctx)
         known = name in OPERATORS or name in METHODS or name == "__iter__"
         if not (is_layer(ctx.type) and known) and not given.layers:
-            return ctx.default_return_type  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
+            return self.native_operation(given, ctx, name)
         if not known or not (is_layer(ctx.type) or self.arguments.of_native(ctx.type) is not UNKNOWN):
             return self.of_user(given, ctx)
         taken = self.taken(given, ctx.type)
@@ -158,6 +168,16 @@ class Calls:
             operands = [*given.positional, own] if reflected else [own, *given.positional]
             return self.beside_native(self.answer(given, function, operands, {}, ctx.default_return_type, taken), ctx)
         return self.answer(given, name, [own, *given.positional], given.named, ctx.default_return_type, taken)
+
+    def native_operation(self, given: Given, ctx: Any, name: str) -> Type:
+        """An operator of arrays, of which NumPy's hints say nothing: `x @ w`."""
+        default: Type = ctx.default_return_type
+        if name not in OPERATORS or not isinstance(get_proper_type(default), AnyType):
+            return default
+        function, reflected = OPERATORS[name]
+        own = (ctx.type, None)
+        given.positional = [*given.positional, own] if reflected else [own, *given.positional]
+        return self.native(given, function, default)
 
     def of_user(self, given: Given, ctx: Any) -> Type:
         """A method of a user's own class that is given layers, such as `list.append` and `model.hidden(x)`."""
@@ -200,15 +220,27 @@ class Calls:
         if not any(isinstance(one, Value) for one in (*args, *kwargs.values())):
             return default
         value = self._asked(function, args, kwargs).value
-        if not isinstance(value, Value) or value.loose:
-            return default
+        context = get_proper_type(given.api.type_context[-1]) if given.api.type_context else None
+        wanted = isinstance(context, Instance) and context.type.fullname == NDARRAY
+        if not isinstance(value, Value) or (value.loose and not wanted and kwargs.get("keepdims") is not True):
+            return default  # it may be a number, and is not needed as an array
         return self.expansions.natives.type(value.spec)
+
+    def no_attribute(self, ctx: Any, name: str) -> Type:
+        """An attribute that neither arrays nor layers have; that of a case class is known by the class alone."""
+        if name not in OF_LAYERS and not hasattr(self.words.info(LAYER).get(name), "node"):
+            seen = f"a layer has no attribute {name!r}: {self.short_layer(ctx.type)}"
+            remedy = "it has the attributes and methods of arrays, and predict, train, forward, compose, weights"
+            report(ctx.api, Finding(seen, remedy), ctx.context)
+        return ctx.default_attr_type  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
 
     def attribute(self, ctx: Any, name: str) -> Type:
         """An attribute of a layer that an array has; a method answers by its own hook when it is called."""
         if not is_layer(ctx.type) or ctx.is_lvalue:
             return ctx.default_attr_type  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
-        if callable(getattr(np.ndarray, name, None)):
+        if not hasattr(np.ndarray, name):
+            return self.no_attribute(ctx, name)
+        if callable(getattr(np.ndarray, name)):
             return CallableType(
                 [unknown(), unknown()],
                 [ARG_STAR, ARG_STAR2],
@@ -218,7 +250,7 @@ class Calls:
                 name=name,
             )
         value = self.arguments.of(ctx.type, None, lambda expression: None)
-        if not hasattr(np.ndarray, name) or not isinstance(value, Value):
+        if not isinstance(value, Value):
             return ctx.default_attr_type  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
         answer = evaluation.attribute(name, value)
         layer = self.words.layer_args(ctx.type)
@@ -359,7 +391,7 @@ def uses_layers(tree: MypyFile) -> bool:
 def known_function(fullname: str) -> Any:
     """The function of a name in NumPy, SciPy, `math`, the builtins or this library; `None` for a user's, never imported."""
     root = fullname.partition(".")[0]
-    if root not in TRUSTED or root in ("functools", "itertools"):
+    if root not in TRUSTED or root in ("functools", "itertools") or (root == "builtins" and fullname not in _BUILTINS):
         return None
     if root == "symbolic" and not fullname.startswith("symbolic.ops."):
         return None

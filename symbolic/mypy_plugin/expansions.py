@@ -64,14 +64,17 @@ class Expansions:
         """`Identity[T, ΔT]`, or the `Projection` of one of several; of a union, what the body is given in each case."""
         native = self.native(typ)
         if isinstance(native, UnionType):
-            members = [self.parameter(one, inputs, module, fail) for one in native.items]
+            several = inputs if sum(not isinstance(get_proper_type(one), NoneType) for one in native.items) < 2 else [*inputs, native]
+            members = [self.parameter(one, several, module, fail) for one in native.items]
             return get_proper_type(UnionType.make_union(members))
         if isinstance(native, NoneType):
             return native  # a body is given None as it is
         delta = self.delta(native, module, fail)
         if len(inputs) == 1:
             return self.words.identity(native, delta)
-        return self.words.projection(self.taken(inputs, module), native, delta)
+        # of a single input that is one type or another, each is a projection too: all of them take the same
+        taken = inputs[:1] if len(inputs) == 2 and inputs[0] is inputs[1] else inputs
+        return self.words.projection(self.taken(taken, module), native, delta)
 
     def taken_by(self, function: FuncItem) -> Type | None:
         """What a function takes whose signature is expanded already; `None` where it is not symbolic."""

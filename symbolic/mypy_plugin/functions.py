@@ -1,4 +1,4 @@
-"""What does `@symbolic` make of a function's type? A Layer, or a factory of layers; and what does a call of it give?"""
+"""What does `@symbolic` make of a function's type? A Layer, or a factory of layers."""
 
 from __future__ import annotations
 
@@ -38,15 +38,12 @@ from mypy.types import (
     get_proper_type,
 )
 
-from symbolic.dims import Names
 from symbolic.mypy_plugin.calls import Calls, Given
 from symbolic.mypy_plugin.expansions import Expansions, bounded
 from symbolic.mypy_plugin.reporting import report
 from symbolic.mypy_plugin.vocabulary import IDENTITY, LAYER, PROJECTION, Vocabulary, is_layer, unknown
 from symbolic.signature import without_inputs
-from symbolic.spec import Spec
 from symbolic.static.abstract import Finding
-from symbolic.static.declared import returned, substitute, unify
 
 
 class Parameter(NamedTuple):
@@ -78,10 +75,10 @@ class Plan(NamedTuple):
 
 
 class Functions:
-    """The hooks of the decorator and of calls of what it makes."""
+    """The hook of the decorator, over one build's types."""
 
-    def __init__(self, words: Vocabulary, expansions: Expansions, calls: Calls) -> None:
-        self.words, self.expansions, self.calls = words, expansions, calls
+    def __init__(self, words: Vocabulary, expansions: Expansions) -> None:
+        self.words, self.expansions = words, expansions
 
     # ------------------------------------------------------------------ the function's type, taken apart
     def plan(self, signature: CallableType, bound: bool) -> Plan:
@@ -118,7 +115,7 @@ class Functions:
         if not isinstance(signature, CallableType):
             return ctx.default_return_type  # type: ignore[no-any-return]  # something that can be called
         function = _definition(ctx.context, expression)
-        bound = function is not None and bool(function.info) and not function.is_static
+        bound = function is not None and is_bound(function)
         plan = self.plan(signature, bound)
         plan = self._beside(plan, given)
         if not plan.inputs:
@@ -190,162 +187,8 @@ class Functions:
             ]
         )
 
-    # ------------------------------------------------------------------ what a body returns
-    def declared(self, ctx: Any) -> Type:
-        """What a body returns or assigns is held against the hint there, with the sentence of run time."""
-        proper = get_proper_type(ctx.type)
-        assert isinstance(proper, Instance)
-        native, what = map(get_proper_type, proper.args)
-        assert isinstance(what, LiteralType)
-        for typ, expression in Given(ctx).positional:
-            self.check_returned(get_proper_type(typ), native, str(what.value), expression, ctx.api)
-        return unknown()
-
-    def check_returned(self, typ: ProperType, declared: ProperType, what: str, place: Context, api: Any) -> None:
-        if isinstance(typ, UnionType):
-            for one in typ.items:
-                self.check_returned(get_proper_type(one), declared, what, place, api)
-            return
-        if isinstance(typ, AnyType) or isinstance(declared, AnyType):
-            return
-        if isinstance(declared, TupleType) and isinstance(typ, TupleType) and len(declared.items) == len(typ.items):
-            for one, other in zip(typ.items, declared.items, strict=True):
-                self.check_returned(get_proper_type(one), get_proper_type(other), what, place, api)
-            return
-        layer = self.words.layer_args(typ)
-        tape = None if layer is None else self.words.tape_args(layer[1])
-        data = typ if layer is None else unknown() if tape is None else tape[0]
-        found = self.misfit(data, declared, what)
-        if found is not None:
-            report(api, found, place)
-
-    def misfit(self, data: ProperType, declared: ProperType, what: str, names: Names | None = None) -> Finding | None:
-        """What is wrong with a value of one native type where another is declared, for a call with these names bound;
-        within a body, without any, names are rigid."""
-        if isinstance(data, AnyType) or isinstance(declared, AnyType):
-            return None
-        if isinstance(declared, UnionType):
-            each = [self.misfit(data, get_proper_type(one), what, names) for one in declared.items]
-            return None if None in each else each[0]
-        natives = self.expansions.natives
-        have, want = natives.spec(data), natives.spec(declared)
-        if have is None or want is None:
-            fits = is_subtype(data, declared) or isinstance(data, (UnionType, CallableType))
-            return None if fits else self._undeclared(data, declared, what)
-        found = returned(want, have) if names is None else unify([want], [have], [what], names)
-        if isinstance(found, Finding):
-            alike = isinstance(have, Spec) and isinstance(want, Spec) and _is_array(data) == _is_array(declared)
-            return found if alike else found._replace(kind="symbolic")  # not of shapes or dtypes: of types
-        scalar = isinstance(want, Spec) and want.shape == () and _is_array(declared) is False
-        if scalar and _is_array(data) and isinstance(have, Spec) and have.shape is None and not natives.is_loose(data):
-            return self._undeclared(data, declared, what)
-        return None
-
-    def _undeclared(self, data: ProperType, declared: ProperType, what: str) -> Finding:
-        have, want = self.calls.short_native(data), self.calls.short_native(declared)
-        remedy = f"give a value of type {want}"
-        if _is_array(data):
-            remedy = f"reduce it to a number (np.sum, np.mean), or declare {have}"
-        return Finding(f"{what} is {have} where {want} is declared", remedy)
-
-    # ------------------------------------------------------------------ calls
-    def called(self, ctx: Any, name: str) -> Type:
-        """A layer that is called: with layers it composes, with native values it predicts, by hyperparameters alone
-        it makes another layer. `predict` and `train` take native values."""
-        args = self.words.layer_args(ctx.type)
-        if args is None:
-            return self.calls.operation(ctx, name)
-        given, module = Given(ctx), ctx.api.tree.fullname
-        if name == "train":
-            given.named.pop("optimizer", None)
-        rows = self._by_input(given, args[0])
-        if rows is not None and not rows and given.named:
-            return ctx.type  # type: ignore[no-any-return]  # of other hyperparameters
-        types = None if rows is None or not given.faithful else [typ for typ, _ in rows]
-        result = self.result(args, types, ctx)
-        layers = given.types if types is None else types
-        composes = any(map(is_layer, layers)) or (name == "__call__" and self.calls.bodies.taken(ctx.api) is not None)
-        if not composes:
-            return result
-        return self.words.layer(self.calls.taken(given), self.expansions.tape(result, module))
-
-    def stepped(self, ctx: Any, name: str) -> Type:
-        """A trainer that is called: `step(x)`, `step.run(n, x)`."""
-        given = Given(ctx)
-        proper = get_proper_type(ctx.type)
-        if name not in ("__call__", "run") or not isinstance(proper, Instance) or len(proper.args) != 2:
-            return ctx.default_return_type  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
-        rows = given.positional[name == "run" :]
-        types = None if given.named or not given.faithful else [typ for typ, _ in rows]
-        taken, out = map(get_proper_type, proper.args)
-        return self.result((taken, out), types, ctx)
-
-    def result(self, args: tuple[ProperType, ProperType], types: Sequence[Type] | None, ctx: Any) -> ProperType:
-        """The native result of running a layer on values of these types, which are held against what it takes."""
-        tape, out = self.words.tape_args(args[0]), self.words.tape_args(args[1])
-        if out is None:
-            return unknown()
-        wanted = None if tape is None or types is None else self._wanted(tape[0], len(types))
-        if wanted is None or types is None:
-            if tape is not None and types is not None and not isinstance(tape[0], AnyType):
-                report(ctx.api, self._miscounted(tape[0], len(types)), ctx.context)
-            return self.expansions.natives.plain(out[0])
-        return self._checked(wanted, types, out[0], ctx)
-
-    def _miscounted(self, data: ProperType, count: int) -> Finding:
-        wanted = len(data.items) if isinstance(data, TupleType) else 1
-        return Finding(
-            f"a layer of {wanted} input{'s' * (wanted != 1)} is given {count}",
-            f"give {self.calls.short_native(data)}",
-        )
-
-    def _by_input(self, given: Given, taken: ProperType) -> list[tuple[Type, Expression]] | None:
-        """The arguments that are inputs, in order; named ones by the signature of the function, where it is in sight."""
-        if not given.named:
-            return given.positional
-        callee = given.context.callee if isinstance(given.context, CallExpr) else None
-        node = callee.node if isinstance(callee, RefExpr) else None
-        if not isinstance(node, Decorator) or not isinstance(node.func.type, CallableType):
-            layers = any(is_layer(typ) for typ, _ in given.named.values())
-            return None if layers or given.positional else []
-        function = node.func
-        names = [name for name in node.func.type.arg_names if name][bool(function.info) and not function.is_static :]
-        plan = self.plan(node.func.type, bool(function.info) and not function.is_static)
-        beside = dict(zip(names, given.positional, strict=False)) | given.named
-        return [beside[one.name] for one in plan.inputs if one.name in beside]
-
-    def _wanted(self, data: ProperType, count: int) -> list[ProperType] | None:
-        """The native types of the inputs."""
-        if isinstance(data, TupleType) and count != 1:
-            return [get_proper_type(one) for one in data.items] if len(data.items) == count else None
-        return [data] if count == 1 else None
-
-    def _checked(self, wanted: Sequence[ProperType], types: Sequence[Type], result: ProperType, ctx: Any) -> ProperType:
-        """The native result of a call, with the names of the signature bound; what does not fit is reported."""
-        natives, names = self.expansions.natives, Names()
-        for k, (typ, want) in enumerate(zip(types, wanted, strict=True)):
-            found = self.misfit(self.calls.data(typ) if is_layer(typ) else get_proper_type(typ), want, said(k), names)
-            if found is not None:
-                report(ctx.api, found, ctx.context)
-                return natives.plain(result)
-        spec = natives.spec(result)
-        if not isinstance(spec, Spec) or not _is_array(result):
-            return result
-        bound = substitute(spec, names.bound)
-        assert isinstance(bound, Spec)  # as the array's was
-        return natives.array(bound)
-
 
 _ORDER = {ARG_POS: 0, ARG_OPT: 1, ARG_STAR: 2, ARG_NAMED: 3, ARG_NAMED_OPT: 4, ARG_STAR2: 5}
-
-
-def said(index: int) -> str:
-    """What a sentence calls an argument."""
-    return f"argument {index + 1}"
-
-
-def _is_array(typ: ProperType) -> bool:
-    return isinstance(typ, Instance) and typ.type.has_base("numpy.ndarray")
 
 
 def _instance_of(typ: Type) -> ProperType:
@@ -356,6 +199,11 @@ def _instance_of(typ: Type) -> ProperType:
     if isinstance(proper, Overloaded) and proper.is_type_obj():
         return bounded(proper.items[0].ret_type)
     return unknown()
+
+
+def is_bound(function: FuncDef) -> bool:
+    """Whether the first parameter of a function is the instance (or the class)."""
+    return bool(function.info) and not function.is_static
 
 
 def _definition(context: Context, expression: Expression) -> FuncDef | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mypy.maptype import map_instance_to_supertype
-from mypy.nodes import MypyFile, TypeInfo
+from mypy.nodes import CallExpr, MypyFile, RefExpr, TypeInfo
 from mypy.types import (
     AnyType,
     Instance,
@@ -69,7 +69,7 @@ class Mappings:
                 return self._same(typ, module)
             if found is not None:
                 return get_proper_type(self.words.instance(found))
-        return typ if "dataclass" in typ.type.metadata else None
+        return typ if _is_dataclass(typ.type) else None
 
     def _same(self, typ: Instance, module: str) -> ProperType:
         """The type itself: of an array without its shape and dtype, of a structure entry by entry."""
@@ -117,3 +117,11 @@ class Mappings:
             node = symbol.node
             if isinstance(node, TypeInfo) and node.fullname != TO_LITERAL and node.has_base(TO_LITERAL):
                 yield node
+
+
+def _is_dataclass(info: TypeInfo) -> bool:
+    """Whether a class is a dataclass; mypy notes it in the class only after hints have been analyzed."""
+    if any("dataclass" in base.metadata for base in info.mro):
+        return True
+    decorators = [one.callee if isinstance(one, CallExpr) else one for one in info.defn.decorators]
+    return any(isinstance(one, RefExpr) and one.fullname == "dataclasses.dataclass" for one in decorators)
