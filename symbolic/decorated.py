@@ -12,7 +12,7 @@ all combinations of constraints, so that there are none.
 """
 
 # The overloads overlap on purpose: the first that fits is meant.
-# mypy: disable-error-code="overload-overlap"
+# mypy: disable-error-code="overload-overlap, overload-cannot-match"
 
 from __future__ import annotations
 
@@ -289,11 +289,11 @@ class Decorating:
     @overload
     def __call__(self, function: Callable[..., Any], hint: Any, /, *hints: Any, **named: Any) -> Layer[Any, Any]: ...
     @overload
-    def __call__(self, function: Callable[[A], Any], /, **named: Any) -> Layer[Any, Any]: ...
+    def __call__(self, function: Callable[[A], B], /, **named: Any) -> Layer[Any, Any]: ...
     @overload
-    def __call__(self, function: Callable[[A, A2], Any], /, **named: Any) -> Layer[Any, Any]: ...
+    def __call__(self, function: Callable[[A, A2], B], /, **named: Any) -> Layer[Any, Any]: ...
     @overload
-    def __call__(self, function: Callable[[A, A2, A3], Any], /, **named: Any) -> Layer[Any, Any]: ...
-    def __call__(self, function: Any = None, *hints: Any, **named: Any) -> Any:
+    def __call__(self, function: Callable[[A, A2, A3], B], /, **named: Any) -> Layer[Any, Any]: ...
+    def __call__(self, function: Any = None, *hints: Any, **named: Any) -> Any:  # type: ignore[misc]  # as it runs
         """As `Decorator`."""
         raise NotImplementedError  # for type checkers only

@@ -99,6 +99,7 @@ FLOORS: list[list[str]] = [
         "evaluation",
         "network",
         "differentiated",
+        "deriving",
         "derivatives",
         "transformed",
         "forward",
