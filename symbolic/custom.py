@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, ParamSpec
 
 import numpy as np
 
@@ -30,10 +30,13 @@ from symbolic.slices import RULES, Slices
 from symbolic.spec import AnySpec
 from symbolic.structure import alike, flatten, paths, unflatten
 from symbolic.structure import count as count_of
+from symbolic.tape import A, B
 from symbolic.trace import run_body
 
+P = ParamSpec("P")
 
-def stop_gradient(x: Any) -> Any:
+
+def stop_gradient(x: A) -> A:
     """The same value, by which nothing is differentiated: traced values in a structure, or one.
 
     Plain values pass as they are.
@@ -45,7 +48,8 @@ def stop_gradient(x: Any) -> Any:
     leaves, tree = flatten(x, leaf=is_layer)
     if not any(map(is_layer, leaves)):
         return x
-    return unflatten(tree, iter([Stopped.make((as_layer(one),)) if is_layer(one) else one for one in leaves]))
+    stopped = [Stopped.make((as_layer(one),)) if is_layer(one) else one for one in leaves]
+    return unflatten(tree, iter(stopped))  # type: ignore[no-any-return]  # built as x is
 
 
 # --------------------------------------------------------------------------- over variables of its own
@@ -128,7 +132,7 @@ RULES[_Around] = _for_all
 # --------------------------------------------------------------------------- a gradient by hand
 
 
-def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
+def custom_gradient(f: Callable[P, tuple[B, Callable[..., Any]]]) -> Callable[P, B]:
     """The function whose value and gradient `f` says: `f(*args)` returns the value and its pullback.
 
     The pullback is given the delta of the value, in the value's structure, and returns one gradient, or a tuple of
@@ -274,7 +278,7 @@ def _checked(delta: Any, name: str, argument: AnyLayer) -> AnyLayer:
 # --------------------------------------------------------------------------- computed anew
 
 
-def remat(f: Callable[..., Any]) -> Callable[..., Any]:
+def remat(f: Callable[P, B]) -> Callable[P, B]:
     """The same function, of which only the arguments are kept for the way back: what is between is computed again.
 
     Values and gradients are those of `f`, to the last bit; a network of many such blocks needs the memory of one.

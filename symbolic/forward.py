@@ -24,12 +24,13 @@ from symbolic.ops.passing import Mark, Tuple
 from symbolic.outcome import is_layer, outcome
 from symbolic.spec import AnySpec, spec_of
 from symbolic.structure import alike, flatten, paths, unflatten
+from symbolic.tape import B
 from symbolic.trace import Tracing
 from symbolic.transformed import Transformed
 from symbolic.values import native
 
 
-def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def jvp(f: Callable[..., B], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[B, B]:
     """The value of `f(*primals)` and its tangent: how the value moves when the arguments move along `tangents`.
 
     `primals` and `tangents` are tuples of one entry for each argument, built alike (tuples, lists, dictionaries,

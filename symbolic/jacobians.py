@@ -4,8 +4,9 @@ one tangent, mapped over a basis.
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -29,7 +30,21 @@ from symbolic.structure import flatten, unflatten
 from symbolic.trace import Tracing
 from symbolic.transformed import Transformed
 
+P = ParamSpec("P")
+N = TypeVar("N", bound=np.ndarray)
+Value: TypeAlias = float | np.floating[Any] | np.ndarray
 
+
+@overload
+def jacobian(
+    f: Callable[Concatenate[float, P], float], argnums: typing.Literal[0] = 0
+) -> Callable[Concatenate[float, P], float]: ...
+@overload
+def jacobian(
+    f: Callable[Concatenate[N, P], Value], argnums: typing.Literal[0] = 0
+) -> Callable[Concatenate[N, P], np.ndarray]: ...
+@overload
+def jacobian(f: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[P, Any]: ...
 def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
     """The derivative of every entry of `f`'s value by every entry of an argument: of shape `value.shape + x.shape`.
 
@@ -51,6 +66,16 @@ def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callabl
     return Transformed(f, inline, "jacobian")
 
 
+@overload
+def hessian(
+    f: Callable[Concatenate[float, P], Any], argnums: typing.Literal[0] = 0
+) -> Callable[Concatenate[float, P], float]: ...
+@overload
+def hessian(
+    f: Callable[Concatenate[N, P], Any], argnums: typing.Literal[0] = 0
+) -> Callable[Concatenate[N, P], np.ndarray]: ...
+@overload
+def hessian(f: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[P, Any]: ...
 def hessian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
     """The second derivatives of a scalar function: the Jacobian of its gradient, of shape `x.shape + x.shape`.
 

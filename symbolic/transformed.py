@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symbolic.context import here
-from symbolic.derivatives import Call, Derivative, as_constants, returned
+from symbolic.deriving import Call, Derivative, as_constants, returned
 from symbolic.execution import Executable, Specialization
 from symbolic.layer import Layer, refuse
 from symbolic.outcome import outcome

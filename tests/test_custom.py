@@ -24,7 +24,7 @@ from symbolic import (
     value_and_grad,
     vjp,
 )
-from symbolic.derivatives import Call, Derivative
+from symbolic.deriving import Call, Derivative
 from symbolic.plan import Program
 
 X = np.array([0.5, -1.0, 2.0])

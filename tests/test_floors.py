@@ -101,6 +101,7 @@ FLOORS: list[list[str]] = [
         "evaluation",
         "network",
         "differentiated",
+        "deriving",
         "derivatives",
         "transformed",
         "forward",

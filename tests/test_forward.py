@@ -27,7 +27,7 @@ from symbolic import (
     value_and_grad,
     vjp,
 )
-from symbolic.derivatives import Call
+from symbolic.deriving import Call
 from symbolic.forward import value_and_tangent
 from symbolic.plan import Program
 from symbolic.transformed import Transformed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 import numpy as np
 
@@ -12,12 +12,32 @@ from symbolic.context import here, inside, scope, source
 from symbolic.errors import DtypeError, ShapeError, TapeError, place_of
 from symbolic.layer import AnyLayer, Layer, refuse, short
 from symbolic.leaves import set_once
-from symbolic.nn.layers import Module
+from symbolic.nn.layers import In_contra, Module, Out_co
 from symbolic.ops.operation import Operation
 from symbolic.ops.passing import Item, Tuple
 from symbolic.printing import separated
 from symbolic.spec import TupleSpec
+from symbolic.tape import A2, A3, DB, A, Tape
 from symbolic.trace import Tracing
+
+if TYPE_CHECKING:  # what one layer gives and the next takes
+    In2 = TypeVar("In2")
+    Out = TypeVar("Out")
+    M1 = TypeVar("M1")
+    M2 = TypeVar("M2")
+    M3 = TypeVar("M3")
+    M4 = TypeVar("M4")
+    M5 = TypeVar("M5")
+    M6 = TypeVar("M6")
+    M7 = TypeVar("M7")
+    D2 = TypeVar("D2")
+    D3 = TypeVar("D3")
+    I1 = TypeVar("I1")
+    I2 = TypeVar("I2")
+    I3 = TypeVar("I3")
+    G1 = TypeVar("G1")
+    G2 = TypeVar("G2")
+    G3 = TypeVar("G3")
 
 
 def run_child(number: int | str, child: AnyLayer, input: AnyLayer) -> AnyLayer:
@@ -29,7 +49,7 @@ def run_child(number: int | str, child: AnyLayer, input: AnyLayer) -> AnyLayer:
         return child.apply(input)
 
 
-class Container(Module):
+class Container(Module[In_contra, Out_co]):
     """Layers in an order. `add` appends in place, until the container is used for the first time."""
 
     __slots__ = ("_layers", "used")
@@ -42,7 +62,7 @@ class Container(Module):
         for layer in layers:
             self.add(layer)
 
-    def add(self, layer: AnyLayer) -> Any:
+    def add(self, layer: AnyLayer) -> Self:
         """Append a layer and return the container; TapeError once it has been used."""
         if self.used:
             raise TapeError(
@@ -79,7 +99,7 @@ class Container(Module):
         return [(str(k), layer) for k, layer in enumerate(self.layers)]
 
 
-class Sequential(Container):
+class Sequential(Container[In_contra, Out_co]):
     """Feeds each layer the result of the one before; empty it is the identity.
 
     >>> from symbolic import Linear, ReLU, Sequential
@@ -89,25 +109,146 @@ class Sequential(Container):
 
     __slots__ = ()
 
+    if TYPE_CHECKING:  # each takes what the one before gives; at run time `Container` takes any layers
+
+        @overload
+        def __init__(self: Sequential[Any, Any], /) -> None: ...
+        @overload
+        def __init__(self: Sequential[In2, Out], a: Layer[In2, Out], /) -> None: ...
+        @overload
+        def __init__(self: Sequential[In2, Out], a: Layer[In2, M1], b: Layer[M1, Out], /) -> None: ...
+        @overload
+        def __init__(self: Sequential[In2, Out], a: Layer[In2, M1], b: Layer[M1, M2], c: Layer[M2, Out], /) -> None: ...
+        @overload
+        def __init__(
+            self: Sequential[In2, Out], a: Layer[In2, M1], b: Layer[M1, M2], c: Layer[M2, M3], d: Layer[M3, Out], /
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: Sequential[In2, Out],
+            a: Layer[In2, M1],
+            b: Layer[M1, M2],
+            c: Layer[M2, M3],
+            d: Layer[M3, M4],
+            e: Layer[M4, Out],
+            /,
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: Sequential[In2, Out],
+            a: Layer[In2, M1],
+            b: Layer[M1, M2],
+            c: Layer[M2, M3],
+            d: Layer[M3, M4],
+            e: Layer[M4, M5],
+            f: Layer[M5, Out],
+            /,
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: Sequential[In2, Out],
+            a: Layer[In2, M1],
+            b: Layer[M1, M2],
+            c: Layer[M2, M3],
+            d: Layer[M3, M4],
+            e: Layer[M4, M5],
+            f: Layer[M5, M6],
+            g: Layer[M6, Out],
+            /,
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: Sequential[In2, Out],
+            a: Layer[In2, M1],
+            b: Layer[M1, M2],
+            c: Layer[M2, M3],
+            d: Layer[M3, M4],
+            e: Layer[M4, M5],
+            f: Layer[M5, M6],
+            g: Layer[M6, M7],
+            h: Layer[M7, Out],
+            /,
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: Sequential[Any, Any],
+            a: AnyLayer,
+            b: AnyLayer,
+            c: AnyLayer,
+            d: AnyLayer,
+            e: AnyLayer,
+            f: AnyLayer,
+            g: AnyLayer,
+            h: AnyLayer,
+            i: AnyLayer,
+            /,
+            *more: AnyLayer,
+        ) -> None: ...
+        def __init__(self, *layers: AnyLayer) -> None: ...
+
+        def add(self: Sequential[In2, M1], layer: Layer[M1, Out]) -> Sequential[In2, Out]: ...
+
     def build(self, input: AnyLayer) -> AnyLayer:
         for k, layer in enumerate(self.layers):
             input = run_child(k, layer, input)
         return input
 
 
-class ConcatTable(Container):
+class ConcatTable(Container[In_contra, Out_co]):
     """Gives one input to every branch: the tuple of their results."""
 
     __slots__ = ()
+
+    if TYPE_CHECKING:  # a tuple of what the branches give
+
+        @overload
+        def __init__(
+            self: ConcatTable[In2, Tape[tuple[A, A2], tuple[DB, D2]]],
+            a: Layer[In2, Tape[A, DB]],
+            b: Layer[In2, Tape[A2, D2]],
+            /,
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: ConcatTable[In2, Tape[tuple[A, A2, A3], tuple[DB, D2, D3]]],
+            a: Layer[In2, Tape[A, DB]],
+            b: Layer[In2, Tape[A2, D2]],
+            c: Layer[In2, Tape[A3, D3]],
+            /,
+        ) -> None: ...
+        @overload
+        def __init__(self: ConcatTable[Any, Any], *layers: AnyLayer) -> None: ...
+        def __init__(self, *layers: AnyLayer) -> None: ...
 
     def build(self, input: AnyLayer) -> AnyLayer:
         return Tuple.make(tuple([run_child(k, layer, input) for k, layer in enumerate(self.layers)]))  # type: ignore[no-any-return]  # a layer
 
 
-class ParallelTable(Container):
+class ParallelTable(Container[In_contra, Out_co]):
     """Gives the i-th entry of a tuple to the i-th branch; ShapeError unless the counts agree."""
 
     __slots__ = ()
+
+    if TYPE_CHECKING:  # a tuple of what the branches give
+
+        @overload
+        def __init__(
+            self: ParallelTable[Tape[tuple[I1, I2], tuple[G1, G2]], Tape[tuple[A, A2], tuple[DB, D2]]],
+            a: Layer[Tape[I1, G1], Tape[A, DB]],
+            b: Layer[Tape[I2, G2], Tape[A2, D2]],
+            /,
+        ) -> None: ...
+        @overload
+        def __init__(
+            self: ParallelTable[Tape[tuple[I1, I2, I3], tuple[G1, G2, G3]], Tape[tuple[A, A2, A3], tuple[DB, D2, D3]]],
+            a: Layer[Tape[I1, G1], Tape[A, DB]],
+            b: Layer[Tape[I2, G2], Tape[A2, D2]],
+            c: Layer[Tape[I3, G3], Tape[A3, D3]],
+            /,
+        ) -> None: ...
+        @overload
+        def __init__(self: ParallelTable[Any, Any], *layers: AnyLayer) -> None: ...
+        def __init__(self, *layers: AnyLayer) -> None: ...
 
     def build(self, input: AnyLayer) -> AnyLayer:
         given = entries_of(input, self)
@@ -122,7 +263,7 @@ class ParallelTable(Container):
         )
 
 
-class AddTable(Module):
+class AddTable(Module[Tape[tuple[Any, ...], Any], Tape[Any, Any]]):
     """The sum of the entries of a tuple."""
 
     __slots__ = ()

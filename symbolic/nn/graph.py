@@ -23,13 +23,13 @@ class Node:
 
     __slots__ = ("layer", "name", "origin", "parents")
 
-    def __init__(self, layer: AnyLayer, parents: Sequence[Any], name: str = "") -> None:
+    def __init__(self, layer: AnyLayer, parents: Sequence[Node | Sequence[Node]], name: str = "") -> None:
         self.layer, self.name = layer, name
         self.origin: Where = source()
         self.parents: list[Node] = []
         self.inputs(*parents)
 
-    def inputs(self, *nodes: Any) -> Node:
+    def inputs(self, *nodes: Node | Sequence[Node]) -> Node:
         """Feed the node by more nodes, after those that feed it already."""
         for node in nodes:
             if isinstance(node, (list, tuple)):
@@ -52,7 +52,7 @@ class Node:
         return f"<node {self.label} ({place_of(self.origin)})>"
 
 
-class Graph(Module):
+class Graph(Module[Any, Any]):
     """The network between input nodes and output nodes, run in topological order.
 
     Several edges into a node arrive as a tuple, what leaves a node several times adds its gradients, and nodes that
@@ -70,7 +70,7 @@ class Graph(Module):
     order: tuple[Node, ...]
     outputs: tuple[Node, ...]
 
-    def __init__(self, inputs: Any, outputs: Any) -> None:
+    def __init__(self, inputs: Node | Sequence[Node], outputs: Node | Sequence[Node]) -> None:
         set_once(self, "nodes", _nodes(inputs, "inputs"))
         set_once(self, "outputs", _nodes(outputs, "outputs"))
         set_once(self, "order", tuple(_ordered(self.outputs, self.nodes)))

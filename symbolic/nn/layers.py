@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 import numpy as np
 
@@ -14,9 +14,21 @@ from symbolic.leaves import Weight, set_once
 from symbolic.nn.initializers import glorot
 from symbolic.ops.families import Unary
 from symbolic.spec import AnySpec
+from symbolic.tape import Tape
+
+if TYPE_CHECKING:  # with defaults, so that a subclass need not say what it takes and gives
+    from numpy.typing import DTypeLike
+    from typing_extensions import TypeVar
+
+    In_contra = TypeVar("In_contra", contravariant=True, default=Any)
+    Out_co = TypeVar("Out_co", covariant=True, default=Any)
+else:
+    from symbolic.layer import In_contra, Out_co
+
+Arrays: TypeAlias = Tape[np.ndarray, np.ndarray]
 
 
-class Module(Layer[Any, Any]):
+class Module(Layer[In_contra, Out_co], Generic[In_contra, Out_co]):
     """The base of layers that are written by hand: `build` says what they do to their input."""
 
     __slots__ = ()
@@ -30,7 +42,7 @@ class Module(Layer[Any, Any]):
         raise NotImplementedError  # abstract
 
 
-class Linear(Module):
+class Linear(Module[Arrays, Arrays]):
     """y = x @ weight + bias, on the last axis: (..., inputs) → (..., outputs).
 
     `initializer(inputs, outputs, seed=…, dtype=…)` draws the weight (default: `glorot`), the bias starts at 0.
@@ -53,9 +65,9 @@ class Linear(Module):
         inputs: int,
         outputs: int,
         bias: bool = True,
-        initializer: Callable[..., Any] = glorot,
+        initializer: Callable[..., np.ndarray] = glorot,
         seed: int | None = None,
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
     ) -> None:
         for name, size in (("inputs", inputs), ("outputs", outputs)):
             if not isinstance(size, (int, np.integer)) or size < 0:
