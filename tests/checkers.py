@@ -136,7 +136,8 @@ def _with_plugin(names: Sequence[str], folder: Path) -> Report:
 
 
 def _without_plugin(names: Sequence[str], folder: Path) -> Report:
-    return mypy(names, folder, KIND)
+    report = mypy(names, folder, KIND)
+    return report._replace(messages=[one for one in report.messages if one.kind != "note"])
 
 
 def _pyright(checker: str, mode: str) -> Callable[[Sequence[str], Path], Report]:

@@ -252,7 +252,7 @@ def undeclared(x: V) -> F:
     mean = np.mean(x)
     centred = x - mean
     variance = np.sum(centred**2) / x.size
-    return variance
+    return variance  # F[pyright basedpyright pyrefly]: floating
 
 
 # ------------------------------------------------------------------ helpers
