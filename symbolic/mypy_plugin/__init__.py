@@ -35,6 +35,7 @@ from symbolic.mypy_plugin.functions import Functions
 from symbolic.mypy_plugin.hints import Hints
 from symbolic.mypy_plugin.mappings import Mappings
 from symbolic.mypy_plugin.natives import Natives
+from symbolic.mypy_plugin.networks import DERIVATIVES, LINEAR, SEQUENTIAL, Networks
 from symbolic.mypy_plugin.reporting import broken, report
 from symbolic.mypy_plugin.running import Running
 from symbolic.mypy_plugin.vocabulary import DECLARED, TRAINER, Vocabulary
@@ -82,17 +83,29 @@ class SymbolicPlugin(Plugin):
     def running(self) -> Running:
         return Running(self.words, self.expansions, self.functions, self.calls)
 
+    @cached_property
+    def networks(self) -> Networks:
+        return Networks(self.words, self.expansions, self.calls.arguments, self.calls, self.running)
+
     # ------------------------------------------------------------------ the hooks
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
         return self.hints.hook(fullname)
 
     def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
+        if fullname == SEQUENTIAL or fullname in DERIVATIVES:
+            return guarded(lambda ctx: self.bodies.anything(ctx.default_signature), "default_signature")
         return guarded(functools.partial(self.bodies.admitting, fullname), "default_signature")
 
     def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
         return guarded(functools.partial(self.bodies.of_method, fullname), "default_signature")
 
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type] | None:
+        if fullname == SEQUENTIAL:
+            return guarded(self.networks.sequential, "default_return_type")
+        if fullname == LINEAR:
+            return guarded(self.networks.linear, "default_return_type")
+        if fullname in DERIVATIVES:
+            return guarded(functools.partial(self.networks.derivative, kind=DERIVATIVES[fullname]), "default_return_type")
         return guarded(functools.partial(self.calls.function, fullname), "default_return_type")
 
     def get_method_hook(self, fullname: str) -> Callable[[MethodContext], Type] | None:
@@ -105,6 +118,8 @@ class SymbolicPlugin(Plugin):
             return guarded(self.running.declared, "default_return_type")
         if owner == TRAINER:
             return guarded(functools.partial(self.running.stepped, name=name), "default_return_type")
+        if name == "compose":
+            return guarded(self.networks.composed, "default_return_type")
         if name in RUNNING:
             return guarded(functools.partial(self.running.called, name=name), "default_return_type")
         return guarded(functools.partial(self.calls.operation, name=name), "default_return_type")

@@ -42,6 +42,8 @@ TRUSTED = ("numpy", "math", "scipy", "builtins", "operator", "symbolic", "functo
 CHECKED = ("symbolic.function.Decorator", TRAINER)
 RUNNING = ("__call__", "predict", "train")
 """What runs a layer on values, or composes it."""
+OURS = (*RUNNING, "compose")
+"""The methods of layers whose arguments the plugin checks, not mypy."""
 
 
 class Bodies:
@@ -79,9 +81,9 @@ class Bodies:
     def of_method(self, fullname: str, ctx: Any) -> FunctionLike:
         """The signature of a method: that of a layer's call takes anything, as `functions` checks it."""
         owner, _, name = fullname.rpartition(".")
-        if is_layer(ctx.type) and name.startswith("__") and name not in RUNNING:
+        if is_layer(ctx.type) and name.startswith("__") and name not in OURS:
             return self._of_object(ctx.default_signature)
-        if owner in CHECKED or (name in RUNNING and is_layer(ctx.type)):
+        if owner in CHECKED or (name in OURS and is_layer(ctx.type)):
             return self.anything(ctx.default_signature)
         return self.admitting(fullname, ctx)
 

@@ -300,6 +300,8 @@ class Calls:
 
         spec = self.expansions.natives.spec(typ)
         proper = get_proper_type(typ)
+        if isinstance(proper, CallableType):
+            return "a function"
         if spec is not None:
             return short(spec)
         return proper.type.name if isinstance(proper, Instance) else "anything"

@@ -26,6 +26,11 @@ else:
     from symbolic.layer import In_contra, Out_co
 
 Arrays: TypeAlias = Tape[np.ndarray, np.ndarray]
+if TYPE_CHECKING:  # `Linear` alone takes and gives arrays; the mypy plugin knows their last sizes
+    Taken_contra = TypeVar("Taken_contra", contravariant=True, default=Arrays)
+    Given_co = TypeVar("Given_co", covariant=True, default=Arrays)
+else:
+    Taken_contra, Given_co = In_contra, Out_co
 
 
 class Module(Layer[In_contra, Out_co], Generic[In_contra, Out_co]):
@@ -42,7 +47,7 @@ class Module(Layer[In_contra, Out_co], Generic[In_contra, Out_co]):
         raise NotImplementedError  # abstract
 
 
-class Linear(Module[Arrays, Arrays]):
+class Linear(Module[Taken_contra, Given_co], Generic[Taken_contra, Given_co]):
     """y = x @ weight + bias, on the last axis: (..., inputs) → (..., outputs).
 
     `initializer(inputs, outputs, seed=…, dtype=…)` draws the weight (default: `glorot`), the bias starts at 0.
@@ -61,7 +66,7 @@ class Linear(Module[Arrays, Arrays]):
     bias: Weight[Any, Any] | None
 
     def __init__(
-        self,
+        self: Linear[Arrays, Arrays],
         inputs: int,
         outputs: int,
         bias: bool = True,
