@@ -33,6 +33,8 @@ Axes: TypeAlias = Any
 
 
 @overload
+def vmap(f: AnyLayer, in_axes: Axes = 0, out_axes: Axes = 0) -> Any: ...
+@overload
 def vmap(
     f: Callable[..., float | np.number[Any] | np.ndarray], in_axes: Axes = 0, out_axes: Axes = 0
 ) -> Callable[..., np.ndarray]: ...

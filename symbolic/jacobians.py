@@ -36,6 +36,8 @@ Value: TypeAlias = float | np.floating[Any] | np.ndarray
 
 
 @overload
+def jacobian(f: AnyLayer, argnums: int | Sequence[int] = 0) -> Any: ...
+@overload
 def jacobian(
     f: Callable[Concatenate[float, P], float], argnums: typing.Literal[0] = 0
 ) -> Callable[Concatenate[float, P], float]: ...
@@ -66,6 +68,8 @@ def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callabl
     return Transformed(f, inline, "jacobian")
 
 
+@overload
+def hessian(f: AnyLayer, argnums: int | Sequence[int] = 0) -> Any: ...
 @overload
 def hessian(
     f: Callable[Concatenate[float, P], Any], argnums: typing.Literal[0] = 0
