@@ -33,11 +33,13 @@ Axes: TypeAlias = Any
 
 
 @overload
+def vmap(f: AnyLayer, in_axes: Axes = 0, out_axes: Axes = 0) -> Any: ...
+@overload
 def vmap(
     f: Callable[..., float | np.number[Any] | np.ndarray], in_axes: Axes = 0, out_axes: Axes = 0
 ) -> Callable[..., np.ndarray]: ...
 @overload
-def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[..., Any]: ...
+def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Any: ...
 def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[..., Any]:
     """The function that maps `f` over an axis of its arguments, all slices at once.
 

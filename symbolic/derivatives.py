@@ -1,6 +1,7 @@
 """What is the derivative of a plain function? `grad`, `value_and_grad` and `vjp`: its arguments' types are kept.
 
 The overloads: first for layers, whose gradient is a layer, then for functions, by the arguments to differentiate by.
+Where the types do not tell, the result is Any: between several callables mypy would give one that is "untyped".
 """
 
 # The overloads overlap on purpose: the first that fits is meant.
@@ -21,9 +22,9 @@ from symbolic.tape import DB, B, Tape
 if TYPE_CHECKING:  # with defaults, so that the parameter of a lambda is of any type
     from typing_extensions import TypeVar
 
-    A = TypeVar("A", default=Any)
-    A2 = TypeVar("A2", default=Any)
-    A3 = TypeVar("A3", default=Any)
+    A = TypeVar("A", bound=Any, default=Any)
+    A2 = TypeVar("A2", bound=Any, default=Any)
+    A3 = TypeVar("A3", bound=Any, default=Any)
     G = TypeVar("G")
     In2 = TypeVar("In2")
 P = ParamSpec("P")
@@ -68,7 +69,9 @@ def grad(
     f: Callable[Concatenate[A, P], tuple[B, DB]], argnums: Literal[0] = 0, *, has_aux: Literal[True]
 ) -> Callable[Concatenate[A, P], tuple[A, DB]]: ...
 @overload
-def grad(f: Callable[P, Any], argnums: int | Sequence[int], has_aux: bool = False) -> Callable[P, Any]: ...
+def grad(f: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool = False) -> Any: ...
+@overload
+def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, *, has_aux: bool) -> Any: ...
 def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """The gradient of a scalar function, as a function of the same arguments.
 
@@ -134,7 +137,9 @@ def value_and_grad(
     f: Callable[Concatenate[A, P], tuple[B, DB]], argnums: Literal[0] = 0, *, has_aux: Literal[True]
 ) -> Callable[Concatenate[A, P], tuple[tuple[B, DB], A]]: ...
 @overload
-def value_and_grad(f: Callable[P, Any], argnums: int | Sequence[int], has_aux: bool = False) -> Callable[P, Any]: ...
+def value_and_grad(f: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool = False) -> Any: ...
+@overload
+def value_and_grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0, *, has_aux: bool) -> Any: ...
 def value_and_grad(
     f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
@@ -153,11 +158,11 @@ def _derivative(f: Callable[..., Any], argnums: int | Sequence[int], value: bool
 
 
 @overload
-def vjp(f: Callable[[A], B], a: A, /) -> tuple[B, Callable[[Any], tuple[A]]]: ...
+def vjp(f: Callable[..., B], a: A, /) -> tuple[B, Callable[[Any], tuple[A]]]: ...
 @overload
-def vjp(f: Callable[[A, A2], B], a: A, b: A2, /) -> tuple[B, Callable[[Any], tuple[A, A2]]]: ...
+def vjp(f: Callable[..., B], a: A, b: A2, /) -> tuple[B, Callable[[Any], tuple[A, A2]]]: ...
 @overload
-def vjp(f: Callable[P, B], *args: P.args, **kwargs: P.kwargs) -> tuple[B, Callable[[Any], tuple[Any, ...]]]: ...
+def vjp(f: Callable[..., B], *args: Any, **kwargs: Any) -> tuple[B, Callable[[Any], tuple[Any, ...]]]: ...
 def vjp(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """The value of `f(*args, **kwargs)`, of any structure, and its pullback: a delta of the value, in the value's
     structure, to one gradient for each positional argument, in the argument's.

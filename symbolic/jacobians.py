@@ -36,6 +36,8 @@ Value: TypeAlias = float | np.floating[Any] | np.ndarray
 
 
 @overload
+def jacobian(f: AnyLayer, argnums: int | Sequence[int] = 0) -> Any: ...
+@overload
 def jacobian(
     f: Callable[Concatenate[float, P], float], argnums: typing.Literal[0] = 0
 ) -> Callable[Concatenate[float, P], float]: ...
@@ -44,7 +46,7 @@ def jacobian(
     f: Callable[Concatenate[N, P], Value], argnums: typing.Literal[0] = 0
 ) -> Callable[Concatenate[N, P], np.ndarray]: ...
 @overload
-def jacobian(f: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[P, Any]: ...
+def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Any: ...
 def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
     """The derivative of every entry of `f`'s value by every entry of an argument: of shape `value.shape + x.shape`.
 
@@ -67,6 +69,8 @@ def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callabl
 
 
 @overload
+def hessian(f: AnyLayer, argnums: int | Sequence[int] = 0) -> Any: ...
+@overload
 def hessian(
     f: Callable[Concatenate[float, P], Any], argnums: typing.Literal[0] = 0
 ) -> Callable[Concatenate[float, P], float]: ...
@@ -75,7 +79,7 @@ def hessian(
     f: Callable[Concatenate[N, P], Any], argnums: typing.Literal[0] = 0
 ) -> Callable[Concatenate[N, P], np.ndarray]: ...
 @overload
-def hessian(f: Callable[P, Any], argnums: int | Sequence[int] = 0) -> Callable[P, Any]: ...
+def hessian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Any: ...
 def hessian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
     """The second derivatives of a scalar function: the Jacobian of its gradient, of shape `x.shape + x.shape`.
 

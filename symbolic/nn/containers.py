@@ -114,59 +114,59 @@ class Sequential(Container[In_contra, Out_co]):
         @overload
         def __init__(self: Sequential[Any, Any], /) -> None: ...
         @overload
-        def __init__(self: Sequential[In2, Out], a: Layer[In2, Out], /) -> None: ...
+        def __init__(self, a: Layer[In_contra, Out_co], /) -> None: ...
         @overload
-        def __init__(self: Sequential[In2, Out], a: Layer[In2, M1], b: Layer[M1, Out], /) -> None: ...
+        def __init__(self, a: Layer[In_contra, M1], b: Layer[M1, Out_co], /) -> None: ...
         @overload
-        def __init__(self: Sequential[In2, Out], a: Layer[In2, M1], b: Layer[M1, M2], c: Layer[M2, Out], /) -> None: ...
+        def __init__(self, a: Layer[In_contra, M1], b: Layer[M1, M2], c: Layer[M2, Out_co], /) -> None: ...
         @overload
         def __init__(
-            self: Sequential[In2, Out], a: Layer[In2, M1], b: Layer[M1, M2], c: Layer[M2, M3], d: Layer[M3, Out], /
+            self, a: Layer[In_contra, M1], b: Layer[M1, M2], c: Layer[M2, M3], d: Layer[M3, Out_co], /
         ) -> None: ...
         @overload
         def __init__(
-            self: Sequential[In2, Out],
-            a: Layer[In2, M1],
+            self,
+            a: Layer[In_contra, M1],
             b: Layer[M1, M2],
             c: Layer[M2, M3],
             d: Layer[M3, M4],
-            e: Layer[M4, Out],
+            e: Layer[M4, Out_co],
             /,
         ) -> None: ...
         @overload
         def __init__(
-            self: Sequential[In2, Out],
-            a: Layer[In2, M1],
+            self,
+            a: Layer[In_contra, M1],
             b: Layer[M1, M2],
             c: Layer[M2, M3],
             d: Layer[M3, M4],
             e: Layer[M4, M5],
-            f: Layer[M5, Out],
+            f: Layer[M5, Out_co],
             /,
         ) -> None: ...
         @overload
         def __init__(
-            self: Sequential[In2, Out],
-            a: Layer[In2, M1],
+            self,
+            a: Layer[In_contra, M1],
             b: Layer[M1, M2],
             c: Layer[M2, M3],
             d: Layer[M3, M4],
             e: Layer[M4, M5],
             f: Layer[M5, M6],
-            g: Layer[M6, Out],
+            g: Layer[M6, Out_co],
             /,
         ) -> None: ...
         @overload
         def __init__(
-            self: Sequential[In2, Out],
-            a: Layer[In2, M1],
+            self,
+            a: Layer[In_contra, M1],
             b: Layer[M1, M2],
             c: Layer[M2, M3],
             d: Layer[M3, M4],
             e: Layer[M4, M5],
             f: Layer[M5, M6],
             g: Layer[M6, M7],
-            h: Layer[M7, Out],
+            h: Layer[M7, Out_co],
             /,
         ) -> None: ...
         @overload
@@ -203,17 +203,17 @@ class ConcatTable(Container[In_contra, Out_co]):
 
         @overload
         def __init__(
-            self: ConcatTable[In2, Tape[tuple[A, A2], tuple[DB, D2]]],
-            a: Layer[In2, Tape[A, DB]],
-            b: Layer[In2, Tape[A2, D2]],
+            self: ConcatTable[In_contra, Tape[tuple[A, A2], tuple[DB, D2]]],
+            a: Layer[In_contra, Tape[A, DB]],
+            b: Layer[In_contra, Tape[A2, D2]],
             /,
         ) -> None: ...
         @overload
         def __init__(
-            self: ConcatTable[In2, Tape[tuple[A, A2, A3], tuple[DB, D2, D3]]],
-            a: Layer[In2, Tape[A, DB]],
-            b: Layer[In2, Tape[A2, D2]],
-            c: Layer[In2, Tape[A3, D3]],
+            self: ConcatTable[In_contra, Tape[tuple[A, A2, A3], tuple[DB, D2, D3]]],
+            a: Layer[In_contra, Tape[A, DB]],
+            b: Layer[In_contra, Tape[A2, D2]],
+            c: Layer[In_contra, Tape[A3, D3]],
             /,
         ) -> None: ...
         @overload
