@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from symbolic.callees import ELSEWHERE
 from symbolic.context import here, source, with_source
 from symbolic.errors import Where
 from symbolic.naming import instead_of
 from symbolic.naming import qualified as qualified
+from symbolic.operators import Operators
 from symbolic.refusing import Asked, answered, fact, refuse_assignment
 from symbolic.refusing import cannot as cannot
 from symbolic.refusing import refuse as refuse
@@ -46,7 +46,7 @@ UFUNC_METHODS: dict[tuple[np.ufunc, str], Handler] = {}
 """The same for `ufunc.reduce`, `ufunc.accumulate` and their like."""
 
 
-class Layer(Asked, NDArrayOperatorsMixin, Generic[In_contra, Out_co]):
+class Layer(Asked, Operators, Generic[In_contra, Out_co]):
     """A network that takes a tape `In` and gives a tape `Out`; a tree whose nodes never change.
 
     `str(layer)` is the expression that builds it. Nodes are told apart by `is` (`==` builds a layer) and compared by

@@ -35,7 +35,7 @@ from mypy.types import (
 )
 
 from symbolic.mypy_plugin.expansions import Expansions, is_native
-from symbolic.mypy_plugin.vocabulary import TRAINER, Vocabulary, holds_layer, is_layer, taken_apart, unknown
+from symbolic.mypy_plugin.vocabulary import IDENTITY, PROJECTION, TRAINER, Vocabulary, holds_layer, is_layer, taken_apart, unknown
 
 TRUSTED = ("numpy", "math", "scipy", "builtins", "operator", "symbolic", "functools", "itertools", "cmath")
 """Packages whose functions are followed by what they are, not by their hints."""
@@ -125,6 +125,10 @@ class Bodies:
         proper = taken_apart(typ)
         if proper is None:
             return get_proper_type(typ)
+        if isinstance(proper, Instance) and proper.type.fullname in (IDENTITY, PROJECTION):
+            args = self.words.layer_args(proper)  # what came out of a function is no input any more
+            assert args is not None
+            return self.words.layer(*args)
         if isinstance(proper, Instance) and is_native(proper):
             return self.words.layer(taken, self.expansions.tape(self.expansions.natives.plain(proper), module))
         if isinstance(proper, TupleType):

@@ -207,7 +207,12 @@ class Hints:
         if isinstance(proper, UnionType) and len(proper.items) == 1:
             proper = get_proper_type(proper.items[0])
         marked = isinstance(proper, Instance) and proper.type.fullname == MARKED
-        return self.expansions.native(typ) if marked else unknown()
+        return self._checkable(self.expansions.native(typ)) if marked else unknown()
+
+    def _checkable(self, native: Type) -> Type:
+        """A native type that something can be held against: one that has a delta."""
+        known = self.expansions.mappings.delta(native, self.semanal.cur_mod_id)
+        return unknown() if known is None else native
 
     def _held(self, value: Expression, declared: Type, what: str) -> Expression:
         """A value that is anything to mypy, and is held against its hint by our own hook: what is a layer to the
@@ -242,7 +247,8 @@ class Hints:
         if inputs and index == len(places) - 1:
             for statement in returns(function.body):
                 if statement.expr is not None:
-                    statement.expr = self._held(statement.expr, self.expansions.native(typ), "the returned value")
+                    native = self._checkable(self.expansions.native(typ))
+                    statement.expr = self._held(statement.expr, native, "the returned value")
             return self.expansions.returned(typ, inputs, module, fail)
         if inputs and holds_mark(typ):
             argument = function.arguments[index]

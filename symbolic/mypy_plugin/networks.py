@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mypy.nodes import ARG_OPT, ARG_POS
+from mypy.nodes import ARG_OPT, ARG_POS, Context
 from mypy.types import (
     AnyType,
     CallableType,
@@ -29,6 +29,7 @@ from symbolic.polynomial import Rest
 from symbolic.spec import Spec
 from symbolic.static.abstract import UNKNOWN, Finding
 
+UNARY = "symbolic.ops.families.Unary"
 SEQUENTIAL = "symbolic.nn.containers.Sequential"
 LINEAR = "symbolic.nn.layers.Linear"
 DERIVATIVES = {
@@ -56,14 +57,9 @@ class Networks:
         rows = given.positional
         if not given.faithful or given.named:
             return self.words.instance(SEQUENTIAL, unknown(), unknown())
-        types = []
+        types: list[Instance] = []
         for typ, expression in rows:
-            if isinstance(get_proper_type(typ), AnyType):
-                typ = self.words.layer(unknown(), unknown())
-            if not is_layer(typ):
-                report(ctx.api, self._no_layer(typ), expression or ctx.context)
-                typ = self.words.layer(unknown(), unknown())
-            types.append(typ)
+            types.append(self._in_row(typ, types, expression or ctx.context, ctx))
         for k, (one, other) in enumerate(zip(types, types[1:], strict=False)):
             self._fits(one, other, f"layer {k + 1} of Sequential", ctx)
         if not types:
@@ -71,6 +67,19 @@ class Networks:
         first, last = self.words.layer_args(types[0]), self.words.layer_args(types[-1])
         assert first is not None and last is not None
         return self.words.instance(SEQUENTIAL, first[0], last[1])
+
+    def _in_row(self, typ: Type, before: Sequence[Instance], place: Context, ctx: Any) -> Instance:
+        """A layer of a row; an operation such as `ReLU()` gives the type that it is given."""
+        proper = get_proper_type(typ)
+        anything = self.words.layer(unknown(), unknown())
+        if not isinstance(proper, Instance) or not is_layer(proper):
+            if not isinstance(proper, AnyType):
+                report(ctx.api, self._no_layer(typ), place)
+            return anything
+        if not before or not proper.type.has_base(UNARY):
+            return proper
+        args = self.words.layer_args(before[-1])
+        return anything if args is None else self.words.layer(args[1], args[1])
 
     def composed(self, ctx: Any) -> Type:
         """`outer.compose(inner)`."""

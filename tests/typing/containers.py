@@ -51,7 +51,7 @@ def dense(x: V, inputs: int, outputs: int) -> V:
 
 
 reveal_type(Linear(4, 8).predict(np.ones((3, 4))))  # R: ndarray
-reveal_type(Sequential(squared, total))  # R: …Layer[…
+reveal_type(Sequential(squared, total))  # R: Sequential[Tape[ndarray, ndarray], Tape[float, float]]
 row = Sequential(squared, total, doubled)
 reveal_type(row.predict(np.ones(3)))  # R: float
 reveal_type(row(np.ones(3)))  # R: float

@@ -300,7 +300,7 @@ def nested_helper(x: V, rate: float = 0.5) -> V:
 @symbolic
 def with_lambda(x: V) -> V:
     scale = lambda y: y * 2.0  # F[pyright]: unknown
-    return scale(x)  # F[pyright]: unknown
+    return scale(x)  # E: untyped function  [no-untyped-call]  # F[pyright]: unknown
 
 
 @symbolic

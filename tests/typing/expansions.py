@@ -119,8 +119,10 @@ def statistics(x: Annotated[np.ndarray, Symbolic]) -> tuple[Annotated[float, Sym
 def pair(p: Annotated[tuple[np.ndarray, float], Symbolic]) -> Annotated[np.ndarray, Symbolic]:
     reveal_type(p)  # R: Identity[tuple[ndarray, float], tuple[ndarray, float]]
     x, factor = p
-    reveal_type(x)  # R: Layer[Tape[tuple[ndarray, float], tuple[ndarray, float]], Tape[ndarray, ndarray]]
-    reveal_type(factor)  # R: Layer[Tape[tuple[ndarray, float], tuple[ndarray, float]], Tape[float, float]]
+    reveal_type(p[0])  # R: Layer[Tape[tuple[ndarray, float], tuple[ndarray, float]], Tape[ndarray, ndarray]]
+    # mypy unpacks what is no tuple to it by one type for all the names
+    reveal_type(x)  # R: Layer[Tape[tuple[ndarray, float], tuple[ndarray, float]], Tape[ndarray, ndarray]] | Layer[Tape[tuple[ndarray, float], tuple[ndarray, float]], Tape[float, float]]
+    reveal_type(factor)  # R: Layer[Tape[tuple[ndarray, float], tuple[ndarray, float]], Tape[ndarray, ndarray]] | Layer[Tape[tuple[ndarray, float], tuple[ndarray, float]], Tape[float, float]]
     return x * factor
 
 
