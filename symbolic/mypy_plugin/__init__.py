@@ -36,9 +36,9 @@ from symbolic.mypy_plugin.hints import Hints
 from symbolic.mypy_plugin.mappings import Mappings
 from symbolic.mypy_plugin.natives import Natives
 from symbolic.mypy_plugin.networks import DERIVATIVES, LINEAR, SEQUENTIAL, Networks
-from symbolic.mypy_plugin.reporting import broken, report
+from symbolic.mypy_plugin.reporting import failed
 from symbolic.mypy_plugin.running import Running
-from symbolic.mypy_plugin.vocabulary import DECLARED, TRAINER, Vocabulary
+from symbolic.mypy_plugin.vocabulary import DECLARED, TRAINER, NotReady, Vocabulary
 
 DECORATOR = "symbolic.function.Decorator.__call__"
 _UFUNC = "numpy._typing._ufunc."
@@ -93,40 +93,55 @@ class SymbolicPlugin(Plugin):
 
     def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
         if fullname == SEQUENTIAL or fullname in DERIVATIVES:
-            return guarded(lambda ctx: self.bodies.anything(ctx.default_signature), "default_signature")
-        return guarded(functools.partial(self.bodies.admitting, fullname), "default_signature")
+            return self._guarded(lambda ctx: self.bodies.anything(ctx.default_signature), "default_signature")
+        return self._guarded(functools.partial(self.bodies.admitting, fullname), "default_signature")
 
     def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
-        return guarded(functools.partial(self.bodies.of_method, fullname), "default_signature")
+        return self._guarded(functools.partial(self.bodies.of_method, fullname), "default_signature")
 
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type] | None:
         if fullname == SEQUENTIAL:
-            return guarded(self.networks.sequential, "default_return_type")
+            return self._guarded(self.networks.sequential, "default_return_type")
         if fullname == LINEAR:
-            return guarded(self.networks.linear, "default_return_type")
+            return self._guarded(self.networks.linear, "default_return_type")
         if fullname in DERIVATIVES:
-            return guarded(functools.partial(self.networks.derivative, kind=DERIVATIVES[fullname]), "default_return_type")
-        return guarded(functools.partial(self.calls.function, fullname), "default_return_type")
+            return self._guarded(functools.partial(self.networks.derivative, kind=DERIVATIVES[fullname]), "default_return_type")
+        return self._guarded(functools.partial(self.calls.function, fullname), "default_return_type")
 
     def get_method_hook(self, fullname: str) -> Callable[[MethodContext], Type] | None:
         owner, _, name = fullname.rpartition(".")
         if fullname == DECORATOR:
-            return guarded(self.functions.decorated, "default_return_type")
+            return self._guarded(self.functions.decorated, "default_return_type")
         if owner.startswith(_UFUNC):
-            return guarded(functools.partial(self.calls.ufunc, name=name), "default_return_type")
+            return self._guarded(functools.partial(self.calls.ufunc, name=name), "default_return_type")
         if owner == DECLARED:
-            return guarded(self.running.declared, "default_return_type")
+            return self._guarded(self.running.declared, "default_return_type")
         if owner == TRAINER:
-            return guarded(functools.partial(self.running.stepped, name=name), "default_return_type")
+            return self._guarded(functools.partial(self.running.stepped, name=name), "default_return_type")
         if name == "compose":
-            return guarded(self.networks.composed, "default_return_type")
+            return self._guarded(self.networks.composed, "default_return_type")
         if name in RUNNING:
-            return guarded(functools.partial(self.running.called, name=name), "default_return_type")
-        return guarded(functools.partial(self.calls.operation, name=name), "default_return_type")
+            return self._guarded(functools.partial(self.running.called, name=name), "default_return_type")
+        return self._guarded(functools.partial(self.calls.operation, name=name), "default_return_type")
 
     def get_attribute_hook(self, fullname: str) -> Callable[[AttributeContext], Type] | None:
         name = fullname.rpartition(".")[2]
-        return guarded(functools.partial(self.calls.attribute, name=name), "default_attr_type")
+        return self._guarded(functools.partial(self.calls.attribute, name=name), "default_attr_type")
+
+    def _guarded(self, hook: Callable[[_C], Any], default: str) -> Callable[[_C], Any]:
+        """A hook of the checker whose faults are one error, and mypy's own answer."""
+        self.expansions.mappings.settled = True
+
+        def call(ctx: Any) -> Any:
+            try:
+                return hook(ctx)
+            except NotReady:  # the module imports nothing of this library, which is not loaded
+                return getattr(ctx, default)
+            except Exception as error:
+                failed(error, ctx.api, ctx.context)
+                return getattr(ctx, default)
+
+        return call
 
     # ------------------------------------------------------------------ the cache
     def report_config_data(self, ctx: ReportConfigContext) -> Any:
@@ -144,19 +159,6 @@ def fingerprint() -> str:
     for path in sorted(Path(__file__).parent.parent.rglob("*.py")):
         found.update(path.read_bytes())
     return found.hexdigest()
-
-
-def guarded(hook: Callable[[_C], Any], default: str) -> Callable[[_C], Any]:
-    """A hook whose faults are one error at their place, and mypy's own answer."""
-
-    def call(ctx: Any) -> Any:
-        try:
-            return hook(ctx)
-        except Exception as error:
-            report(ctx.api, broken(error), ctx.context)
-            return getattr(ctx, default)
-
-    return call
 
 
 def allow_redefinition(options: Options) -> None:

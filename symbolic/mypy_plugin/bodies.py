@@ -26,11 +26,14 @@ from mypy.types import (
     FunctionLike,
     Instance,
     Overloaded,
+    ParamSpecType,
     ProperType,
     TupleType,
     Type,
+    TypedDictType,
     TypeVarType,
     UnionType,
+    UnpackType,
     get_proper_type,
 )
 
@@ -39,6 +42,8 @@ from symbolic.mypy_plugin.vocabulary import IDENTITY, PROJECTION, TRAINER, Vocab
 
 TRUSTED = ("numpy", "math", "scipy", "builtins", "operator", "symbolic", "functools", "itertools", "cmath")
 """Packages whose functions are followed by what they are, not by their hints."""
+_LEFT = (AnyType, TypedDictType, UnpackType, ParamSpecType)
+"""Types of parameters that stay as they are."""
 CHECKED = ("symbolic.function.Decorator", TRAINER)
 RUNNING = ("__call__", "predict", "train")
 """What runs a layer on values, or composes it."""
@@ -70,6 +75,7 @@ class Bodies:
             arg_names=[None, None],
             ret_type=unknown(),
             variables=(),
+            unpack_kwargs=False,
         )
 
     def _of_object(self, signature: CallableType) -> CallableType:
@@ -107,7 +113,7 @@ class Bodies:
     def _admitted(self, typ: Type, given: Sequence[Expression], root: str, api: Any) -> Type:
         trusted = root in TRUSTED
         proper = get_proper_type(typ)
-        if not given or isinstance(proper, AnyType):
+        if not given or isinstance(proper, _LEFT):
             return typ
         if isinstance(proper, TypeVarType) or (root == "builtins" and has_type_vars(proper)):
             return typ  # it takes the layer's own type

@@ -33,7 +33,7 @@ from symbolic.mypy_plugin.arguments import Arguments
 from symbolic.mypy_plugin.bodies import TRUSTED, Bodies, natives_in
 from symbolic.mypy_plugin.expansions import Expansions
 from symbolic.mypy_plugin.reporting import report
-from symbolic.mypy_plugin.vocabulary import LAYER, NDARRAY, Vocabulary, holds_layer, is_layer, taken_apart, unknown
+from symbolic.mypy_plugin.vocabulary import IDENTITY, LAYER, NDARRAY, PROJECTION, Vocabulary, holds_layer, is_layer, taken_apart, unknown
 from symbolic.ops.operation import OPERATIONS, Operation
 from symbolic.polynomial import Size
 from symbolic.static import evaluation
@@ -228,7 +228,11 @@ class Calls:
 
     def no_attribute(self, ctx: Any, name: str) -> Type:
         """An attribute that neither arrays nor layers have; that of a case class is known by the class alone."""
-        if name not in OF_LAYERS and not hasattr(self.words.info(LAYER).get(name), "node"):
+        proper = get_proper_type(ctx.type)
+        asked = isinstance(ctx.context, MemberExpr) and ctx.context.name == name  # and not by a protocol
+        known = isinstance(proper, Instance) and proper.type.fullname in (LAYER, IDENTITY, PROJECTION)
+        known = known and not any(isinstance(get_proper_type(one), AnyType) for one in proper.args)
+        if asked and known and name not in OF_LAYERS and not name.startswith("__"):
             seen = f"a layer has no attribute {name!r}: {self.short_layer(ctx.type)}"
             remedy = "it has the attributes and methods of arrays, and predict, train, forward, compose, weights"
             report(ctx.api, Finding(seen, remedy), ctx.context)

@@ -36,7 +36,7 @@ from mypy.types import (
 from symbolic.mypy_plugin.expansions import Expansions
 from symbolic.mypy_plugin.metadata import in_alias, shaped
 from symbolic.mypy_plugin.statements import returns
-from symbolic.mypy_plugin.reporting import SYMBOLIC_CODE, broken, sentence
+from symbolic.mypy_plugin.reporting import SYMBOLIC_CODE, failed_hint
 from symbolic.mypy_plugin.vocabulary import ANNOTATED, DECLARED, MARKED, NotReady, taken_apart, unknown
 
 
@@ -147,11 +147,12 @@ class Hints:
             return unknown()
         except Exception as error:
             self.collecting = 0
-            ctx.api.fail(sentence(broken(error)), ctx.context, code=SYMBOLIC_CODE)
+            failed_hint(error, ctx.api, self.semanal, ctx.context)
             return self.default(ctx)
 
     def _placed(self, ctx: AnalyzeTypeContext) -> Type:
         statement = self.semanal.statement
+        self.expansions.mappings.settled = False
         if isinstance(statement, FuncDef):
             found = self._in_signature(ctx, statement)
             if found is not None:

@@ -27,11 +27,17 @@ if TYPE_CHECKING:
     from symbolic.mypy_plugin.natives import Natives
 
 
+_WITHOUT = {"symbolic", "numpy", "typing", "typing_extensions", "builtins", "collections", "scipy", ""}
+"""Packages in which no mapping of a user's is."""
+
+
 class Mappings:
     """The deltas of native types, as one module sees them."""
 
     def __init__(self, words: Vocabulary, natives: Natives, modules: dict[str, MypyFile], named: Sequence[str]) -> None:
         self.words, self.natives, self.modules, self.named = words, natives, modules, named
+        self.settled = False  # whether classes are analyzed by now: then what was found is kept
+        self._kept: dict[str, tuple[int, dict[str, tuple[str, ProperType]]]] = {}
 
     def delta(self, typ: Type, module: str) -> ProperType | None:
         """The delta type; `None` where no mapping is registered."""
@@ -85,6 +91,16 @@ class Mappings:
     # ------------------------------------------------------------------ the user's
     def users(self, module: str) -> dict[str, tuple[str, ProperType]]:
         """By the name of the class: the data type as written, and its delta. A later definition replaces an earlier."""
+        tree = self.modules.get(module)
+        kept = self._kept.get(module) if self.settled else None
+        if kept is not None and kept[0] == id(tree):
+            return kept[1]
+        found = self._found(module)
+        if self.settled:
+            self._kept[module] = id(tree), found
+        return found
+
+    def _found(self, module: str) -> dict[str, tuple[str, ProperType]]:
         found: dict[str, tuple[str, ProperType]] = {}
         for info in self._visible(module):
             base = map_instance_to_supertype(Instance(info, []), self.words.info(TO_LITERAL))
@@ -95,21 +111,34 @@ class Mappings:
         return found
 
     def _visible(self, module: str) -> Iterator[TypeInfo]:
-        """The subclasses of `ToLiteral` in the modules that this one imports, then in itself."""
-        tree = self.modules.get(module)
-        if tree is None:
+        """The subclasses of `ToLiteral` in the modules that this one imports, near or far, then in itself."""
+        seen = {module}
+        for name in [*self.named, *self._imported(module)]:
+            yield from self._reached(name, seen)
+        yield from self._defined(module)
+
+    def _reached(self, module: str, seen: set[str]) -> Iterator[TypeInfo]:
+        """Those of a module and of what it imports, in the order in which a program would run them."""
+        if module in seen or module.partition(".")[0] in _WITHOUT:
             return
-        beside = dict.fromkeys(self.named)
+        seen.add(module)
+        for name in self._imported(module):
+            yield from self._reached(name, seen)
+        yield from self._defined(module)
+
+    def _imported(self, module: str) -> list[str]:
+        """The modules from which a module has names. Stubs register nothing."""
+        tree = self.modules.get(module)
+        if tree is None or tree.is_stub:
+            return []
+        found: dict[str, None] = {}
         for symbol in tree.names.values():
             node = symbol.node
             if isinstance(node, MypyFile):
-                beside[node.fullname] = None
+                found[node.fullname] = None
             elif node is not None and node.fullname:
-                beside[node.fullname.rpartition(".")[0]] = None
-        for name in beside:
-            if name != module and not name.startswith(("symbolic.", "numpy", "typing", "builtins")):
-                yield from self._defined(name)
-        yield from self._defined(module)
+                found[node.fullname.rpartition(".")[0]] = None
+        return [name for name in found if name != module]
 
     def _defined(self, module: str) -> Iterator[TypeInfo]:
         tree = self.modules.get(module)

@@ -173,7 +173,7 @@ class Networks:
         types = [plain(one) for one in f.arg_types]
         if kind == "vmap":
             mapped = [self._mapped(one) for one in types]
-            return f.copy_modified(arg_types=mapped, ret_type=self._mapped(plain(f.ret_type)), name=None)
+            return f.copy_modified(arg_types=mapped, ret_type=self._mapped(plain(f.ret_type)), name=None, implicit=False)
         positional = [typ for typ, how in zip(types, f.arg_kinds, strict=True) if how in (ARG_POS, ARG_OPT)]
         gradient, value = self._chosen(positional, argnums), plain(f.ret_type)
         if kind in ("jacobian", "hessian"):
@@ -184,7 +184,7 @@ class Networks:
             result = self.words.tuple_of(more)
         else:
             result = gradient if kind == "grad" else self.words.tuple_of([value, gradient])
-        return f.copy_modified(arg_types=types, ret_type=result, name=None)
+        return f.copy_modified(arg_types=types, ret_type=result, name=None, implicit=False)
 
     def _chosen(self, types: Sequence[Type], argnums: Any) -> ProperType:
         """The type of the gradient: that of the argument; several are a tuple."""

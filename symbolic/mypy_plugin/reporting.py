@@ -20,6 +20,10 @@ def sentence(found: Finding) -> str:
     return f"{found.seen}; {found.remedy}" if found.remedy else found.seen
 
 
+_FAULTY: dict[str, int] = {}
+"""The modules in which a hook of ours has failed, by path: which tree it was."""
+
+
 def report(api: Any, found: Finding, context: Context) -> None:
     """Tell a finding of the checker.
 
@@ -27,13 +31,33 @@ def report(api: Any, found: Finding, context: Context) -> None:
     failed for one that does not apply. What we find holds for the operands whichever item is chosen, so it is told
     past those who hold errors back; mypy drops a message that it has told before.
     """
-    errors = getattr(api, "errors", None) or api.msg.errors
+    if _FAULTY.get(api.path) != id(api.tree):
+        _tell(api, found, context)
+
+
+def _tell(api: Any, found: Finding, context: Context) -> None:
+    errors = api.msg.errors
     held = errors._watchers
     errors._watchers = []
     try:
         api.fail(sentence(found), context, code=CODES[found.kind])
     finally:
         errors._watchers = held
+
+
+def failed(error: Exception, api: Any, context: Context) -> None:
+    """Tell a fault of our own, once a module: nothing that is said of the module afterwards would be certain."""
+    if _FAULTY.get(api.path) != id(api.tree):
+        _FAULTY[api.path] = id(api.tree)
+        _tell(api, broken(error), context)
+
+
+def failed_hint(error: Exception, api: Any, semanal: Any, context: Context) -> None:
+    """The same while hints are analyzed."""
+    tree = semanal.cur_mod_node
+    if _FAULTY.get(tree.path) != id(tree):
+        _FAULTY[tree.path] = id(tree)
+        api.fail(sentence(broken(error)), context, code=SYMBOLIC_CODE)
 
 
 def broken(error: Exception) -> Finding:
