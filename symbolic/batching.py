@@ -81,6 +81,14 @@ class _Vmap(Transformed):
 class Mapped:
     """One call: which leaves are mapped, along which axes."""
 
+    of: Transformed
+    out_axes: Axes
+    leaves: list[Any]
+    tree: Tree
+    names: list[str]
+    axes: list[Any]
+    mapped: list[int]
+
     def __init__(
         self, of: Transformed, in_axes: Axes, out_axes: Axes, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
