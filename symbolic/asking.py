@@ -51,5 +51,8 @@ def phrase(asked: str) -> str:
 class PathLeft(BaseException):
     """A decision has another answer than in the trace: this call takes another path. No error, so nobody catches it."""
 
+    at: int
+    answer: Any
+
     def __init__(self, at: int, answer: Any) -> None:
         self.at, self.answer = at, answer

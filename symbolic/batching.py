@@ -7,7 +7,7 @@ traced for each slice, and the results are stacked.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, TypeAlias, overload
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -32,14 +32,6 @@ from symbolic.values import native
 Axes: TypeAlias = Any
 
 
-@overload
-def vmap(f: AnyLayer, in_axes: Axes = 0, out_axes: Axes = 0) -> Any: ...
-@overload
-def vmap(
-    f: Callable[..., float | np.number[Any] | np.ndarray], in_axes: Axes = 0, out_axes: Axes = 0
-) -> Callable[..., np.ndarray]: ...
-@overload
-def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Any: ...
 def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[..., Any]:
     """The function that maps `f` over an axis of its arguments, all slices at once.
 
@@ -80,6 +72,14 @@ class _Vmap(Transformed):
 
 class Mapped:
     """One call: which leaves are mapped, along which axes."""
+
+    of: Transformed
+    out_axes: Axes
+    leaves: list[Any]
+    tree: Tree
+    names: list[str]
+    axes: list[Any]
+    mapped: list[int]
 
     def __init__(
         self, of: Transformed, in_axes: Axes, out_axes: Axes, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -43,6 +43,13 @@ class Watch:
     """One place that a function reads, and what stood there."""
 
     __slots__ = ("atomic", "fetch", "foreign", "key", "names", "readers", "seen", "what")
+    atomic: Any
+    fetch: Callable[[], Any]
+    foreign: bool
+    names: frozenset[str] | None
+    readers: int
+    seen: Any
+    what: str
 
     def __init__(self, what: str, fetch: Callable[[], Any], names: frozenset[str] | None) -> None:
         self.what, self.fetch, self.names = what, fetch, names

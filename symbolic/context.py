@@ -64,7 +64,7 @@ class _Here(threading.local):
     floating: Mapping[str, Any] | None = None  # NumPy's floating-point settings when the trace began
 
 
-here = _Here()
+here: _Here = _Here()
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:

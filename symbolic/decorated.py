@@ -69,6 +69,14 @@ class Method(Factory[Any, P, B], Generic[Given, P, B]):
         raise NotImplementedError  # for type checkers only
 
 
+class OfClass(Factory[Any, P, B], Generic[Given, P, B]):
+    """The same of a class method: by an instance or by the class it is a layer."""
+
+    def __get__(self, instance: object, owner: type) -> Given:
+        """As `SymbolicFunction`."""
+        raise NotImplementedError  # for type checkers only
+
+
 class Decorating:
     """The overloads of `symbolic`."""
 
@@ -184,6 +192,26 @@ class Decorating:
         self, function: Callable[[complex, complex], B], /
     ) -> Layer[Own[tuple[complex, complex]], Loose[B]]: ...
     # methods
+    @overload
+    def __call__(
+        self, function: Callable[[type[Any], Array], RC], /
+    ) -> OfClass[Layer[Own[Array], Own[RC]], [type[Any], Array], RC]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[type[Any], float], RC], /
+    ) -> OfClass[Layer[Own[float], Own[RC]], [type[Any], float], RC]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[type[Any], Array, Array], RC], /
+    ) -> OfClass[Layer[Own[tuple[Array, Array]], Own[RC]], [type[Any], Array, Array], RC]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[type[Any], Array, float], RC], /
+    ) -> OfClass[Layer[Own[tuple[Array, float]], Own[RC]], [type[Any], Array, float], RC]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[type[Any], float, float], RC], /
+    ) -> OfClass[Layer[Own[tuple[float, float]], Own[RC]], [type[Any], float, float], RC]: ...
     @overload
     def __call__(self, function: Callable[[A, Array], RC], /) -> Method[Layer[Own[Array], Own[RC]], [A, Array], RC]: ...
     @overload

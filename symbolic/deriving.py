@@ -39,6 +39,8 @@ _FLOATING = (float, complex, np.floating, np.complexfloating, np.ndarray)
 class Call:
     """The arguments of one call: which leaves are traced, which are differentiated, and what stays as it is."""
 
+    traced: list[int]
+
     def __init__(self, owner: Derivative, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.tree: Tree
         leaves, self.tree = flatten((args, kwargs), leaf=lambda value: isinstance(value, Layer))
@@ -78,6 +80,14 @@ def _title(f: Callable[..., Any]) -> str:
 
 class Derivative:
     """A function and the arguments to differentiate it by; its traces are kept here."""
+
+    f: Callable[..., Any]
+    value: bool
+    has_aux: bool
+    single: bool
+    argnums: tuple[int, ...]
+    paths: Paths
+    __name__: str
 
     verb = "grad"
 

@@ -35,6 +35,10 @@ class Where(NamedTuple):
 class SymbolicError(Exception):
     """Everything that this library raises: what was seen, where, what to do."""
 
+    seen: str
+    where: str
+    remedy: str
+
     def __init__(self, seen: str, *, where: str = "", remedy: str = "") -> None:
         self.seen, self.where, self.remedy = seen, where, remedy
         super().__init__(seen, where, remedy)

@@ -33,6 +33,9 @@ _WARM = 2  # runs by the interpreter before it is worth compiling
 class Executable:
     """A program, and the way in which it is run just now."""
 
+    into: tuple[int, ...]
+    runs: int
+
     def __init__(self, program: Program, into: Sequence[int] = ()) -> None:
         self.program = program
         self.into = tuple(into)
@@ -188,6 +191,9 @@ class _Search(_Quiet):
 class Timed(Mode):
     """Adds each instruction's seconds to its layer's row."""
 
+    seconds: dict[str, list[float]]
+    split: int
+
     def __init__(self, seconds: dict[str, list[float]], split: int) -> None:
         self.seconds, self.split = seconds, split
 
@@ -227,6 +233,12 @@ def entirely_finite(value: Any) -> bool:
 
 class Specialization:
     """A trace for inputs of given specs, and its programs: each is built when it is first needed."""
+
+    tracing: Tracing
+    facts: Inference
+    output: AnyLayer
+    inputs: tuple[AnyLayer, ...]
+    captured: list[Captured]
 
     def __init__(self, tracing: Tracing, facts: Inference) -> None:
         self.tracing, self.facts = tracing, facts

@@ -39,6 +39,7 @@ class Same:
     """The mark of one object, which it keeps alive: another object at its address is not the same."""
 
     __slots__ = ("value",)
+    value: Any
 
     def __init__(self, value: Any) -> None:
         self.value = value

@@ -356,6 +356,9 @@ class Decorator(Decorating):
     6.0
     """
 
+    hints: tuple[Any, ...]
+    named: dict[str, Any]
+
     __name__ = __qualname__ = "symbolic"
 
     def __init__(self, *hints: Any, **named: Any) -> None:
@@ -376,4 +379,4 @@ class Decorator(Decorating):
         return "symbolic" if self is symbolic else (Decorator, self.hints, self.named)
 
 
-symbolic = Decorator()
+symbolic: Decorator = Decorator()

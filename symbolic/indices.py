@@ -24,6 +24,16 @@ from symbolic.spec import Spec
 class Plan:
     """The index for all slices, its operands, and the order in which the axes of the result come out."""
 
+    at: Slices
+    index: tuple[Any, ...]
+    source: int
+    advanced: list[int]
+    given: list[int]
+    moved: bool
+    width: int
+    rows: bool
+    whole: tuple[Any, ...]
+
     def __init__(self, at: Slices, index: tuple[Any, ...], source: int, first: int, all_of_it: bool) -> None:
         self.at, self.index, self.source = at, index, source
         self.advanced = [k for k, one in enumerate(index) if isinstance(one, (At, int)) and self._counts(index)]

@@ -169,7 +169,7 @@ class Layer(Asked, Operators, Generic[In_contra, Out_co]):
 
     # Never a signature of any arguments whatever: every layer could then be assigned to every Callable.
     @overload
-    def __call__(self, layer: Layer[In2, In_contra], /) -> Layer[In2, Out_co]: ...
+    def __call__(self, layer: Layer[In2, In_contra], /, **named: Any) -> Layer[In2, Out_co]: ...
     @overload
     def __call__(self, first: Layer[In2, Any], second: Any, /, *rest: Any, **named: Any) -> Layer[In2, Out_co]: ...
     @overload
@@ -193,7 +193,7 @@ class Layer(Asked, Operators, Generic[In_contra, Out_co]):
     def __call__(self, *inputs: Any) -> Any:  # type: ignore[misc]  # names are for symbolic functions, which take them
         """With layers it composes (natives among them become Literals), with native values it predicts."""
         if here.trace is None and not any(isinstance(one, Layer) for one in inputs):
-            return Installed.runtime.predict(self, inputs)
+            return self.predict(*inputs)  # type: ignore[misc]  # of inputs that only the overloads know
         return self.apply(Installed.runtime.combine(inputs))
 
     def apply(self, input: AnyLayer) -> AnyLayer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import itertools
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, Self, TypeVar, overload
 
 import numpy as np
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 else:
     In, D, G = TypeVar("In", contravariant=True), TypeVar("D"), TypeVar("G")
 
-set_once = object.__setattr__  # layers are frozen; their own constructors are not
+set_once: Callable[[Any, str, Any], None] = object.__setattr__  # layers are frozen; their own constructors are not
 
 
 class Identity(Layer[Tape[D, G], Tape[D, G]], Generic[D, G]):
@@ -134,6 +134,8 @@ class Cell:
     """What a weight holds: the value, the delta of the last tape, and who has seen the value."""
 
     __slots__ = ("delta", "exposed", "pending", "spare", "value")
+    exposed: bool
+    value: Any
 
     def __init__(self, value: Any) -> None:
         self.value = value

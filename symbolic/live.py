@@ -66,6 +66,10 @@ class LiveWatch:
     """The watch of an array that is read at every call: only its kind must stay."""
 
     __slots__ = ("fetch", "key", "spec", "what")
+    fetch: Callable[[], Any]
+    key: Any
+    spec: AnySpec
+    what: str
 
     def __init__(self, watch: Watch) -> None:
         self.what, self.key, self.fetch, self.spec = watch.what, watch.key, watch.fetch, spec_of(watch.fetch())
@@ -181,6 +185,10 @@ def _layers(value: Any) -> Iterable[AnyLayer]:
 
 class Loan:
     """A body over live views of the arrays that it alone captures, and the watches that remain afterwards."""
+
+    watches: Sequence[Watch]
+    disguised: bool
+    function: Any
 
     def __init__(self, function: Any, watches: Sequence[Watch], lends: bool = True, disguised: bool = False) -> None:
         self.watches, self.disguised = watches, disguised

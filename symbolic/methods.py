@@ -20,6 +20,9 @@ class Methods:
     it shares its arrays; a deep one has weights of its own that start where these are; a pickle is refused.
     """
 
+    owner: Any
+    stores: dict[SymbolicFunction, Store]
+
     def __init__(self, owner: Any, stores: dict[SymbolicFunction, Store]) -> None:
         self.owner, self.stores = owner, stores
         self.made: dict[SymbolicFunction, SymbolicFunction] = {}

@@ -5,7 +5,7 @@ Whatever order its parts are written in, they are applied as clip, penalty, mome
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class SGD(Optimizer):
 class _Velocity(Optimizer):
     """What the rules with a momentum share."""
 
-    names = ("velocity",)
+    names: ClassVar[tuple[str, ...]] = ("velocity",)
     momentum: float
 
     def __init__(self, learning_rate: Rate, *parts: Part, momentum: float = 0.9) -> None:
@@ -88,7 +88,7 @@ class Adagrad(Optimizer):
     [(25.0,)]
     """
 
-    names = ("squares",)
+    names: ClassVar[tuple[str, ...]] = ("squares",)
     epsilon: float
 
     def __init__(self, learning_rate: Rate = 0.01, *parts: Part, epsilon: float = 1e-10) -> None:
@@ -107,7 +107,7 @@ class RMSprop(Optimizer):
     [(12.5,)]
     """
 
-    names = ("squares",)
+    names: ClassVar[tuple[str, ...]] = ("squares",)
     decay: float
     epsilon: float
 
@@ -122,7 +122,7 @@ class RMSprop(Optimizer):
 class _Moments(Optimizer):
     """What the Adam family shares: running means of the delta and of its square, without their bias towards zero."""
 
-    names = ("mean", "squares")
+    names: ClassVar[tuple[str, ...]] = ("mean", "squares")
     beta1: float
     beta2: float
     epsilon: float

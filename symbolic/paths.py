@@ -79,6 +79,11 @@ class Left(NamedTuple):
 class Paths:
     """The traces of one function, and its specializations by the kinds of the inputs."""
 
+    moving: str
+    restless: int
+    told: bool
+    lock: Any
+
     def __init__(self, title: Callable[[], str]) -> None:
         self.title = title
         self.traces: list[Tracing] = []

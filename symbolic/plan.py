@@ -44,6 +44,13 @@ class Program:
     function itself does not have.
     """
 
+    leaves: tuple[AnyLayer, ...]
+    split: int
+    size: int
+    outputs: tuple[int, ...]
+    aliases: list[int]
+    copied: list[bool]
+
     def __init__(
         self,
         leaves: Sequence[AnyLayer],

@@ -15,6 +15,13 @@ from symbolic.ops.binding import signature
 class Signature:
     """The parameters of a symbolic function: which are inputs, what is declared of each, what is returned."""
 
+    signature: inspect.Signature
+    where: str
+    inputs: tuple[str, ...]
+    returns: Hint | None
+    defaults: dict[str, Any]
+    required: tuple[str, ...]
+
     def __init__(self, function: Callable[..., Any], hints: Mapping[str, Any], title: str) -> None:
         # not from the table, which would keep the function
         self.signature = signature.__wrapped__(function.__func__ if isinstance(function, classmethod) else function)

@@ -34,6 +34,11 @@ RULES: dict[type[Operation], Rule] = {}
 class Slices:
     """What a rule is given: the operands for all slices, and what is known of one slice."""
 
+    node: Operation
+    count: int
+    walk: Walk
+    moved: list[bool]
+
     def __init__(self, node: Operation, places: Sequence[Placed], count: int, walk: Walk) -> None:
         self.node, self.count, self.walk = node, count, walk
         self.operands: list[Any] = [layer for layer, _ in places]
@@ -89,6 +94,9 @@ def repeated(layer: Any, spec: AnySpec, count: int) -> Any:
 
 class Walk:
     """One way through the graph of a slice."""
+
+    count: int
+    facts: Any
 
     def __init__(self, sources: Sequence[tuple[AnyLayer, AnyLayer]], count: int, facts: Any) -> None:
         self.done: dict[AnyLayer, Placed] = {mark: (source, True) for mark, source in sources}

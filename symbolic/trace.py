@@ -3,8 +3,7 @@ so that a body which differs from run to run is noticed.
 
 Each fact that the body asks of a traced value (a rank, a size, a dtype) becomes a guard: a later call for which every
 guard has the same answer reuses the trace. What is read from outside the body is watched (`captured`). Layers never
-change, so an assignment to a traced value is kept beside it: later uses of the name read the new value, and so do
-the views of it.
+change, so an assignment to a traced value is kept beside it: later uses of the name and of its views read the new one.
 """
 
 from __future__ import annotations
@@ -49,15 +48,16 @@ class Tracing(Assignments):
 
     def __init__(self, leaves: Sequence[AnyLayer], facts: Inference, numbers: Mapping[AnyLayer, Any] | None) -> None:
         super().__init__(facts)
-        self.leaves = tuple(leaves)
-        self.numbers = None if numbers is None else Numbers(numbers, facts)
+        self.leaves: tuple[AnyLayer, ...] = tuple(leaves)
+        self.numbers: Numbers | None = None if numbers is None else Numbers(numbers, facts)
         self.decisions: list[Any] = []
-        self.constants = Constants(self.lies)
-        self.sliced = False  # some values stand for one slice of many
+        self.constants: Constants = Constants(self.lies)
+        self.sliced: bool = False  # some values stand for one slice of many
         self.guards: dict[tuple[AnyLayer, str, int], Any] = {}
         self.checks: list[Callable[[Inference], None]] = []
         self.watches: list[Any] = []
-        self.lends, self.disguised = True, False
+        self.lends: bool = True
+        self.disguised: bool = False
         self.loans: dict[Any, Loan] = {}
         self.hyperparameters: list[Watch] = []
         self.entered: dict[Any, int] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any, Generic, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, overload
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from symbolic.leaves import COMMITTING, Weight, commit, like
 from symbolic.spec import spec_of
 from symbolic.tape import A2, A3, A4, A5, A6, A, B, Tape, Ts
 from symbolic.values import entries, finished, gathered
+
+if TYPE_CHECKING:
+    from symbolic.network import Network
 
 Groups: TypeAlias = list[tuple[Any, list[int]]]
 
@@ -85,6 +88,11 @@ def _check_finite(weight: Weight[Any, Any], new: Any) -> None:
 class Step:
     """The fused program of one specialization under given optimizers."""
 
+    gradients: list[AnyLayer]
+    moving: list[int]
+    primal: int
+    executable: Executable
+
     def __init__(self, on: Specialization, groups: Groups) -> None:
         weights: list[AnyLayer] = list(on.weights)
         self.gradients = on.graded(weights)
@@ -120,6 +128,9 @@ class Step:
 
 class Trainer(Generic[In_contra, Out_co]):
     """`step(*inputs)` is one step of training; `step.run(n, *inputs)` makes n of them and gives the last value."""
+
+    net: Network
+    optimizer: Any
 
     def __init__(self, net: Any, optimizer: Any) -> None:
         if optimizer is not None and (isinstance(optimizer, type) or not hasattr(optimizer, "formula")):
@@ -242,7 +253,7 @@ class Trainer(Generic[In_contra, Out_co]):
     def _timed(self, step: Step, values: list[Any]) -> Sequence[Any]:
         """The same by the interpreter, with a clock at each instruction."""
         net, program = self.net, step.executable.program
-        mode = Timed(net.seconds, program.split)
+        mode = Timed(net.seconds, program.split)  # type: ignore[arg-type]  # it is being timed
         slots = program.slots(values)
         program.run(slots, 0, program.split, mode)
         with np.errstate(all="ignore"):

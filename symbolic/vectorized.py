@@ -17,6 +17,9 @@ from symbolic.ops.making import array, is_traced
 class Vectorized:
     """`np.vectorize(f)`, of traced arrays too."""
 
+    plain: np.vectorize
+    waiting: bool
+
     def __init__(
         self,
         pyfunc: Any = np._NoValue,

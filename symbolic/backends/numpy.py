@@ -23,6 +23,10 @@ _SYMBOLS = {"+", "-", "*", "<", "<=", ">", ">=", "==", "!="}
 class Compiled:
     """A program as one generated function. One thread at a time runs it; `run` says no to a second one."""
 
+    source: str
+    names: dict[str, Any]
+    lock: Any
+
     def __init__(self, program: Program, into: Sequence[int] = ()) -> None:
         self.program = program
         self.source, self.names = _Writer(program, into).write()

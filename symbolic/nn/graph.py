@@ -22,6 +22,8 @@ class Node:
     """A layer at one place of a graph, and the nodes that feed it."""
 
     __slots__ = ("layer", "name", "origin", "parents")
+    layer: AnyLayer
+    name: str
 
     def __init__(self, layer: AnyLayer, parents: Sequence[Node | Sequence[Node]], name: str = "") -> None:
         self.layer, self.name = layer, name

@@ -125,7 +125,7 @@ class Power(Binary, numpy=np.power, symbol="**"):
 
     __slots__ = ()
     domain = "positive"
-    derivative = staticmethod(power_rule)
+    derivative: ClassVar[Any] = staticmethod(power_rule)
 
     def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
         """Arrays take the short cuts that NumPy's own `**` takes."""
@@ -142,7 +142,7 @@ class FloatPower(Binary, numpy=np.float_power):
 
     __slots__ = ()
     domain = "positive"
-    derivative = staticmethod(power_rule)
+    derivative: ClassVar[Any] = staticmethod(power_rule)
 
 
 class Square(Unary, numpy=np.square):

@@ -135,6 +135,8 @@ class Binder:
     """A NumPy function's call, made into a node of an operation."""
 
     __slots__ = ("cls", "function")
+    cls: Any
+    function: Callable[..., Any]
 
     def __init__(self, cls: Any, function: Callable[..., Any]) -> None:
         self.cls, self.function = cls, function

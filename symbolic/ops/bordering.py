@@ -21,8 +21,8 @@ class Pad(Operation):
     """With a border: `pad_width` entries of the second operand before and after, along each axis."""
 
     __slots__ = ()
-    functions = (np.pad,)
-    operand_names = ("operand1", "operand2")
+    functions: ClassVar[Any] = (np.pad,)
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
     defaults: ClassVar[Any] = {"pad_width": 0}
 
     def infer(self, *specs: AnySpec) -> AnySpec:

@@ -26,7 +26,7 @@ class Where(Elementwise, numpy=np.where):
     """The first where the condition holds, elsewhere the second; what was not taken gets exactly no gradient."""
 
     __slots__ = ()
-    operand_names = ("condition", "operand1", "operand2")
+    operand_names: ClassVar[tuple[str, ...]] = ("condition", "operand1", "operand2")
     domain: ClassVar[Any] = ("boolean", None, None)
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -84,7 +84,7 @@ class Nonzero(Operation):
     """The indices of the true entries, one array for each axis; how many, only the run knows."""
 
     __slots__ = ()
-    functions = (np.nonzero,)
+    functions: ClassVar[Any] = (np.nonzero,)
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         ndim = array(specs[0]).ndim

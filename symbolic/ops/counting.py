@@ -24,7 +24,7 @@ class BinEdges(Operation):
     """The edges of bins of equal width, from the smallest entry to the largest, or over `range`."""
 
     __slots__ = ()
-    functions = (np.histogram_bin_edges,)
+    functions: ClassVar[Any] = (np.histogram_bin_edges,)
     defaults: ClassVar[Any] = {"bins": 10, "range": None}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -82,7 +82,7 @@ class BinNumber(Operation):
     """The number of the bin that each entry falls into; outside of all bins, the number of bins."""
 
     __slots__ = ()
-    operand_names = ("operand", "edges")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand", "edges")
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return Spec(array(specs[0]).shape, INDEX)
@@ -126,7 +126,7 @@ class WeightedTally(Tally):
     """The sum of the weights of each number."""
 
     __slots__ = ()
-    operand_names = ("numbers", "edges", "weights")
+    operand_names: ClassVar[tuple[str, ...]] = ("numbers", "edges", "weights")
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return Spec((self.count(array(specs[1]).shape),), plain(specs[2]).dtype)

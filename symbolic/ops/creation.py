@@ -22,7 +22,7 @@ class Diagonal(Rearranged, numpy=np.diagonal):
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"offset": 0, "axis1": 0, "axis2": 1}
-    samples = ({}, {"offset": 1}, {"offset": -1, "axis1": 1, "axis2": 0})
+    samples: ClassVar[Any] = ({}, {"offset": 1}, {"offset": -1, "axis1": 1, "axis2": 0})
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         return (DiagonalLike.make((as_layer(delta), operand), self.parameters),)
@@ -53,7 +53,7 @@ class Diag(Rearranged, numpy=np.diag):
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"k": 0}
-    samples = ({}, {"k": 1}, {"k": -1})
+    samples: ClassVar[Any] = ({}, {"k": 1}, {"k": -1})
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         if operand.ndim == 1:
@@ -87,7 +87,7 @@ class Triangle(Movement):
     __slots__ = ()
     shares = False
     defaults: ClassVar[Any] = {"k": 0}
-    samples = ({}, {"k": 1}, {"k": -1})
+    samples: ClassVar[Any] = ({}, {"k": 1}, {"k": -1})
 
     def moved(self, shape: Shape) -> Shape | None:
         if not shape:
@@ -114,7 +114,7 @@ class FullLike(Operation):
     """The first operand everywhere, in the shape and the dtype of the other, where no others are named."""
 
     __slots__ = ()
-    operand_names = ("operand", "like")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand", "like")
     defaults: ClassVar[Any] = {"newdtype": None, "newshape": None}
 
     def infer(self, *specs: AnySpec) -> AnySpec:

@@ -82,7 +82,7 @@ class Running(Operation):
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"axis": None}
-    samples = ({}, {"axis": 0}, {"axis": -1})
+    samples: ClassVar[Any] = ({}, {"axis": 0}, {"axis": -1})
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         spec = array(specs[0])
@@ -155,7 +155,7 @@ class Recurrence(Operation):
     """
 
     __slots__ = ()
-    operand_names = ("factor", "term")
+    operand_names: ClassVar[tuple[str, ...]] = ("factor", "term")
     defaults: ClassVar[Any] = {"axis": 0, "transposed": False}
 
     def infer(self, *specs: AnySpec) -> AnySpec:

@@ -39,7 +39,7 @@ class Eigh(Factors):
     """The eigenvalues, ascending, and the eigenvectors (as columns) of Hermitian matrices; the delta is Hermitian."""
 
     __slots__ = ()
-    functions = (np.linalg.eigh,)
+    functions: ClassVar[Any] = (np.linalg.eigh,)
     defaults: ClassVar[Any] = {"UPLO": "L"}
 
     def shapes(self, stack: Shape, rows: Dim, columns: Dim) -> tuple[Shape, ...]:
@@ -60,7 +60,7 @@ class Eigvalsh(Values):
     """The eigenvalues of Hermitian matrices, ascending."""
 
     __slots__ = ()
-    functions = (np.linalg.eigvalsh,)
+    functions: ClassVar[Any] = (np.linalg.eigvalsh,)
     defaults: ClassVar[Any] = {"UPLO": "L"}
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
@@ -92,7 +92,7 @@ class Qr(Factors):
     first columns are dependent."""
 
     __slots__ = ()
-    functions = (np.linalg.qr,)
+    functions: ClassVar[Any] = (np.linalg.qr,)
     square = False
 
     def shapes(self, stack: Shape, rows: Dim, columns: Dim) -> tuple[Shape, ...]:
@@ -139,7 +139,7 @@ class Eig(Factors):
     """
 
     __slots__ = ()
-    functions = (np.linalg.eig,)
+    functions: ClassVar[Any] = (np.linalg.eig,)
 
     def shapes(self, stack: Shape, rows: Dim, columns: Dim) -> tuple[Shape, ...]:
         return (*stack, columns), (*stack, rows, columns)
@@ -166,7 +166,7 @@ class Eigvals(Values):
     """The eigenvalues of square matrices, always as complex numbers."""
 
     __slots__ = ()
-    functions = (np.linalg.eigvals,)
+    functions: ClassVar[Any] = (np.linalg.eigvals,)
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         spec = super().infer(*specs)

@@ -62,9 +62,9 @@ class Chain(Operation):
     """
 
     __slots__ = ()
-    functions = (np.multiply,)
+    functions: ClassVar[Any] = (np.multiply,)
     elementwise = True
-    operand_names = ("delta", "factor")
+    operand_names: ClassVar[tuple[str, ...]] = ("delta", "factor")
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         delta, factor = array(specs[0]), array(specs[1])
@@ -100,7 +100,7 @@ class Like(Operation):
     """Something of one operand in the shape of another; `shape_only` operands are read for their shape."""
 
     __slots__ = ()
-    operand_names = ("operand", "like")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand", "like")
 
     def gradient(self, delta: Any, out: Any, operand: Any, like: Any) -> Any:
         return delta, None  # the family's SumLike brings it back to the operand's shape
@@ -180,7 +180,7 @@ class BroadcastLike(Operation):
     """A reduced value, spread over the axes that were reduced."""
 
     __slots__ = ()
-    operand_names = ("operand", "like")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand", "like")
     defaults: ClassVar[Any] = {"axis": None, "keepdims": False}
     shares = True
 

@@ -32,7 +32,7 @@ class Einsum(Operation):
 
     __slots__ = ()
     variadic = True
-    functions = (np.einsum,)
+    functions: ClassVar[Any] = (np.einsum,)
     defaults: ClassVar[Any] = {"subscripts": ""}
 
     @property

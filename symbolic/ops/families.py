@@ -96,7 +96,7 @@ class Binary(Elementwise):
     """Two operands."""
 
     __slots__ = ()
-    operand_names = ("operand1", "operand2")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
 
 
 class Step(Unary):
@@ -126,7 +126,14 @@ class Reduction(Operation):
     __slots__ = ()
     of_numbers: ClassVar[bool] = False  # axis 0 of a number is allowed, as in the reductions of ufuncs
     defaults: ClassVar[Any] = {"axis": None, "keepdims": False}
-    samples = ({}, {"axis": 0}, {"axis": -1, "keepdims": True}, {"axis": (0, 1)}, {"keepdims": True}, {"axis": ()})
+    samples: ClassVar[Any] = (
+        {},
+        {"axis": 0},
+        {"axis": -1, "keepdims": True},
+        {"axis": (0, 1)},
+        {"keepdims": True},
+        {"axis": ()},
+    )
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         spec = array(specs[0])

@@ -29,7 +29,7 @@ class Transform(Operation):
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"n": None, "axis": -1, "norm": None}
-    samples = ({}, {"n": 3}, {"n": 4, "axis": 0}, {"norm": "ortho"}, {"norm": "forward"}, {"axis": 0})
+    samples: ClassVar[Any] = ({}, {"n": 3}, {"n": 4, "axis": 0}, {"norm": "ortho"}, {"norm": "forward"}, {"axis": 0})
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         spec, function = plain(specs[0]), self.functions[0]
@@ -253,7 +253,7 @@ class Shift(Movement):
     __slots__ = ()
     shares = False
     defaults: ClassVar[Any] = {"axes": None}
-    samples = ({}, {"axes": 0}, {"axes": (-1, 0)})
+    samples: ClassVar[Any] = ({}, {"axes": 0}, {"axes": (-1, 0)})
 
     def moved(self, shape: Shape) -> Shape | None:
         for axis in self.along(len(shape)):

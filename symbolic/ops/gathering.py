@@ -52,8 +52,8 @@ class TakeAlongAxis(Operation):
     """The entries that the second operand numbers, along an axis; the other axes broadcast."""
 
     __slots__ = ()
-    functions = (np.take_along_axis,)
-    operand_names = ("operand1", "operand2")
+    functions: ClassVar[Any] = (np.take_along_axis,)
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
     defaults: ClassVar[Any] = {"axis": -1}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -84,7 +84,7 @@ class AddedAlong(Operation):
     """Zeros like an operand, the first added where `TakeAlongAxis` had taken it."""
 
     __slots__ = ()
-    operand_names = ("operand", "like", "indices")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand", "like", "indices")
     defaults: ClassVar[Any] = {"axis": -1}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -124,7 +124,7 @@ class Choose(Operation):
 
     __slots__ = ()
     variadic = True
-    functions = (np.choose,)
+    functions: ClassVar[Any] = (np.choose,)
     defaults: ClassVar[Any] = {"mode": "raise"}
 
     def infer(self, *specs: AnySpec) -> AnySpec:

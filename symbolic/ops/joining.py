@@ -28,7 +28,7 @@ class Concatenate(Operation):
 
     __slots__ = ()
     variadic = True
-    functions = (np.concatenate,)
+    functions: ClassVar[Any] = (np.concatenate,)
     defaults: ClassVar[Any] = {"axis": 0}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -88,7 +88,7 @@ class Piece(Operation):
     """What stands in the first operand, along an axis, from `start` on, as long as `like` is."""
 
     __slots__ = ()
-    operand_names = ("operand", "like", "start")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand", "like", "start")
     defaults: ClassVar[Any] = {"axis": 0}
     shares = True
 
@@ -107,7 +107,7 @@ class PlacedLike(Operation):
     """Zeros like an operand, with the first operand in it, along an axis, from `start` on."""
 
     __slots__ = ()
-    operand_names = ("operand", "like", "start")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand", "like", "start")
     defaults: ClassVar[Any] = {"axis": 0}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -167,7 +167,7 @@ class Stack(Operation):
 
     __slots__ = ()
     variadic = True
-    functions = (np.stack,)
+    functions: ClassVar[Any] = (np.stack,)
     defaults: ClassVar[Any] = {"axis": 0}
 
     def infer(self, *specs: AnySpec) -> AnySpec:

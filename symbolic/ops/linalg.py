@@ -56,7 +56,7 @@ class Solve(Operation, numpy=np.linalg.solve):
     """The x of a @ x = b; a b of one axis is a vector, of more a stack of matrices. LinAlgError, ShapeError."""
 
     __slots__ = ()
-    operand_names = ("operand1", "operand2")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         a, b = matrices(np.linalg.solve, specs[0], square=True), plain(specs[1])
@@ -172,7 +172,7 @@ class Slogdet(Factors):
     """
 
     __slots__ = ()
-    functions = (np.linalg.slogdet,)
+    functions: ClassVar[Any] = (np.linalg.slogdet,)
 
     def shapes(self, stack: Shape, rows: Dim, columns: Dim) -> tuple[Shape, ...]:
         return stack, stack

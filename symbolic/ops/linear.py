@@ -53,7 +53,7 @@ class MatMul(Operation, numpy=np.matmul):
     """
 
     __slots__ = ()
-    operand_names = ("operand1", "operand2")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         x, y = array(specs[0]), array(specs[1])
@@ -110,7 +110,7 @@ class Dot(Operation, numpy=np.dot):
     """`np.dot`: over the last axis of the first and the last but one of the second operand; with a number, times."""
 
     __slots__ = ()
-    operand_names = ("operand1", "operand2")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         x, y = plain(specs[0]), plain(specs[1])
@@ -147,9 +147,9 @@ class TensorDot(Operation, numpy=np.tensordot):
     """
 
     __slots__ = ()
-    operand_names = ("operand1", "operand2")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
     defaults: ClassVar[Any] = {"axes": 2}
-    samples = ({"axes": 1}, {"axes": 0}, {"axes": (0, 0)}, {"axes": ((0, -1), (0, -1))})
+    samples: ClassVar[Any] = ({"axes": 1}, {"axes": 0}, {"axes": (0, 0)}, {"axes": ((0, -1), (0, -1))})
 
     def pairs(self, m: int, n: int) -> tuple[list[int], list[int]]:
         """The axes that are summed over, for operands of `m` and `n` axes."""

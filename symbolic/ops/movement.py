@@ -15,16 +15,7 @@ from symbolic.ops.binding import implements
 from symbolic.ops.deltas import ReshapeLike
 from symbolic.ops.families import Movement
 from symbolic.ops.operation import Operation, array
-from symbolic.spec import (
-    AnySpec,
-    Shape,
-    Spec,
-    broadcast,
-    normalize_axes,
-    normalize_axis,
-    product,
-    show,
-)
+from symbolic.spec import AnySpec, Shape, Spec, broadcast, normalize_axes, normalize_axis, product, show
 
 
 class Reshape(Movement, numpy=np.reshape):
@@ -38,7 +29,7 @@ class Reshape(Movement, numpy=np.reshape):
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"newshape": (-1,)}  # not `shape`, which is what the layer itself has
-    samples = ({"newshape": (-1,)}, {"newshape": -1}, {"newshape": (1, -1)}, {"newshape": (-1, 1)})
+    samples: ClassVar[Any] = ({"newshape": (-1,)}, {"newshape": -1}, {"newshape": (1, -1)}, {"newshape": (-1, 1)})
 
     def is_view(self, specs: Sequence[AnySpec]) -> bool | None:
         return in_order(self.operands[0], specs[0])
@@ -77,7 +68,7 @@ class Ravel(Movement):
     """All entries, in C order, along one axis."""
 
     __slots__ = ()
-    functions = (np.ravel,)
+    functions: ClassVar[Any] = (np.ravel,)
 
     def is_view(self, specs: Sequence[AnySpec]) -> bool | None:
         return in_order(self.operands[0], specs[0])
@@ -107,7 +98,7 @@ class Transpose(Rearranged, numpy=np.transpose):
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"axes": None}
-    samples = ({}, {"axes": (1, 0)}, {"axes": (-1, 0)})
+    samples: ClassVar[Any] = ({}, {"axes": (1, 0)}, {"axes": (-1, 0)})
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         if self.axes is None:
@@ -131,7 +122,7 @@ class Swapaxes(Rearranged, numpy=np.swapaxes):
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"axis1": 0, "axis2": 1}
-    samples = ({"axis1": 0, "axis2": -1}, {"axis1": 1, "axis2": 0})
+    samples: ClassVar[Any] = ({"axis1": 0, "axis2": -1}, {"axis1": 1, "axis2": 0})
 
     def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
         inner, axes = self.operands[0], {self.axis1, self.axis2}
@@ -146,7 +137,7 @@ class Moveaxis(Rearranged, numpy=np.moveaxis):
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"source": 0, "destination": -1}
-    samples = ({"source": 0, "destination": -1}, {"source": (0, 1), "destination": (1, 0)})
+    samples: ClassVar[Any] = ({"source": 0, "destination": -1}, {"source": (0, 1), "destination": (1, 0)})
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         return (np.moveaxis(delta, self.destination, self.source),)
@@ -163,7 +154,7 @@ class Rollaxis(Rearranged, numpy=np.rollaxis):
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"axis": 0, "start": 0}
-    samples = ({"axis": 1}, {"axis": 0, "start": 2}, {"axis": -1, "start": -1})
+    samples: ClassVar[Any] = ({"axis": 1}, {"axis": 0, "start": 2}, {"axis": -1, "start": -1})
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         axis = normalize_axis(self.axis, operand.ndim)
@@ -176,7 +167,7 @@ class ExpandDims(Rearranged, numpy=np.expand_dims):
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"axis": 0}
-    samples = ({"axis": 0}, {"axis": -1}, {"axis": (0, 2)})
+    samples: ClassVar[Any] = ({"axis": 0}, {"axis": -1}, {"axis": (0, 2)})
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         return (np.squeeze(delta, axis=self.axis),)
@@ -270,7 +261,7 @@ class Flip(Rearranged, numpy=np.flip):
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"axis": None}
-    samples = ({}, {"axis": 0}, {"axis": (0, -1)})
+    samples: ClassVar[Any] = ({}, {"axis": 0}, {"axis": (0, -1)})
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         return (np.flip(delta, axis=self.axis),)
@@ -296,7 +287,7 @@ class Rot90(Rearranged, numpy=np.rot90):
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"k": 1, "axes": (0, 1)}
-    samples = ({}, {"k": 2}, {"k": -1, "axes": (1, 0)})
+    samples: ClassVar[Any] = ({}, {"k": 2}, {"k": -1, "axes": (1, 0)})
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         return (np.rot90(delta, -self.k, self.axes),)
@@ -313,7 +304,12 @@ class Roll(Movement, numpy=np.roll):
     __slots__ = ()
     shares = False
     defaults: ClassVar[Any] = {"shift": 0, "axis": None}
-    samples = ({"shift": 1}, {"shift": -2, "axis": 0}, {"shift": (1, 2), "axis": (0, 1)}, {"shift": 1, "axis": (0, 1)})
+    samples: ClassVar[Any] = (
+        {"shift": 1},
+        {"shift": -2, "axis": 0},
+        {"shift": (1, 2), "axis": (0, 1)},
+        {"shift": 1, "axis": (0, 1)},
+    )
 
     def moved(self, shape: Shape) -> Shape | None:
         axes = () if self.axis is None else (self.axis,) if isinstance(self.axis, int) else self.axis

@@ -185,7 +185,7 @@ class EntryLike(Operation):
     """A tuple of zeros but for one entry: the delta of `Item`."""
 
     __slots__ = ()
-    operand_names = ("operand", "like")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand", "like")
     defaults: ClassVar[Any] = {"index": 0}
 
     def infer(self, *specs: AnySpec) -> AnySpec:

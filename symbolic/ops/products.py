@@ -20,7 +20,7 @@ class Kron(Operation, numpy=np.kron):
     """Kronecker's product: every entry of the first times the whole second operand."""
 
     __slots__ = ()
-    operand_names = ("operand1", "operand2")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         x, y = plain(specs[0]), plain(specs[1])
@@ -50,7 +50,7 @@ class Blocks(Operation):
     """A Kronecker product with two axes for each: of the first factor, and of the second."""
 
     __slots__ = ()
-    operand_names = ("operand", "like1", "like2")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand", "like1", "like2")
     shares = True
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -70,8 +70,8 @@ class Cross(Operation):
     """The cross product of vectors of three along the last axis."""
 
     __slots__ = ()
-    functions = (np.cross,)
-    operand_names = ("operand1", "operand2")
+    functions: ClassVar[Any] = (np.cross,)
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         x, y = plain(specs[0]), plain(specs[1])
@@ -111,7 +111,7 @@ def linalg_cross(x1: Any, x2: Any, axis: int = -1) -> Any:
 
 class _OfSequences(Operation):
     __slots__ = ()
-    operand_names = ("operand1", "operand2")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
     mode: ClassVar[str] = ""
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -138,7 +138,7 @@ class Convolve(_OfSequences):
     """The full convolution of two sequences."""
 
     __slots__ = ()
-    functions = (np.convolve,)
+    functions: ClassVar[Any] = (np.convolve,)
     mode = "full"
 
     def length(self, n: Any, m: Any) -> int:
@@ -152,7 +152,7 @@ class Correlate(_OfSequences):
     """The correlation of a sequence with a shorter one, at the places where both overlap entirely."""
 
     __slots__ = ()
-    functions = (np.correlate,)
+    functions: ClassVar[Any] = (np.correlate,)
     mode = "valid"
 
     def length(self, n: Any, m: Any) -> int:

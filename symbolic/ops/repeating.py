@@ -20,7 +20,7 @@ class Repeat(Operation, numpy=np.repeat):
     """Every entry, as often as the second operand says (one count, or one for each), along an axis."""
 
     __slots__ = ()
-    operand_names = ("operand1", "operand2")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
     defaults: ClassVar[Any] = {"axis": None}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -54,7 +54,7 @@ class RepeatedLike(Operation):
     """The sum of the copies that `Repeat` made."""
 
     __slots__ = ()
-    operand_names = ("operand", "like", "counts")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand", "like", "counts")
     defaults: ClassVar[Any] = {"axis": None}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -80,7 +80,7 @@ class Tile(Operation, numpy=np.tile):
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"reps": ()}
-    samples = ({"reps": 2}, {"reps": (2, 1)}, {"reps": (2, 1, 3)}, {"reps": (0,)})
+    samples: ClassVar[Any] = ({"reps": 2}, {"reps": (2, 1)}, {"reps": (2, 1, 3)}, {"reps": (0,)})
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         spec = plain(specs[0])

@@ -130,7 +130,7 @@ class Exponent(Step):
     """The power of 2 that is left when the number is brought to between ½ and 1."""
 
     __slots__ = ()
-    functions = (np.frexp,)
+    functions: ClassVar[Any] = (np.frexp,)
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return Spec(array(specs[0]).shape, np.dtype(np.int32))

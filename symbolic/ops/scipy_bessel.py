@@ -155,8 +155,8 @@ class _OfOrder(ByLast):
     """By its neighbours: their mean (`side` 1) or half their difference (-1), with the sign `turn`."""
 
     __slots__ = ()
-    operand_names = ("v", "z")
-    domain = ("positive", "positive")
+    operand_names: ClassVar[tuple[str, ...]] = ("v", "z")
+    domain: ClassVar[Any] = ("positive", "positive")
     side: ClassVar[float] = -1.0
     turn: ClassVar[float] = 1.0
 
@@ -202,22 +202,22 @@ class Iv(_OfOrder, numpy=sp.iv):
     """The modified I."""
 
     __slots__ = ()
-    side = 1.0
+    side: ClassVar[Any] = 1.0
 
 
 class Kv(_OfOrder, numpy=sp.kv):
     """The modified K."""
 
     __slots__ = ()
-    side = 1.0
-    turn = -1.0
+    side: ClassVar[Any] = 1.0
+    turn: ClassVar[Any] = -1.0
 
 
 class Ive(_OfOrder, numpy=sp.ive):
     """e^-|Re z| times I."""
 
     __slots__ = ()
-    side = 1.0
+    side: ClassVar[Any] = 1.0
 
     def derivative(self, out: Any, v: Any, z: Any) -> Any:  # type: ignore[override]  # as the family
         if is_complex(z):
@@ -229,8 +229,8 @@ class Kve(_OfOrder, numpy=sp.kve):
     """e^z times K."""
 
     __slots__ = ()
-    side = 1.0
-    turn = -1.0
+    side: ClassVar[Any] = 1.0
+    turn: ClassVar[Any] = -1.0
 
     def derivative(self, out: Any, v: Any, z: Any) -> Any:  # type: ignore[override]  # as the family
         return out + self.mean(v, z)
@@ -240,15 +240,15 @@ class _OfInteger(_OfOrder):
     """Of a whole order."""
 
     __slots__ = ()
-    domain = ("order", "positive")
+    domain: ClassVar[Any] = ("order", "positive")
 
 
 class Kn(_OfInteger, numpy=sp.kn):
     """The modified K of whole order."""
 
     __slots__ = ()
-    side = 1.0
-    turn = -1.0
+    side: ClassVar[Any] = 1.0
+    turn: ClassVar[Any] = -1.0
 
 
 class Yn(_OfInteger, numpy=sp.yn):
@@ -286,8 +286,8 @@ class Expn(ByLast, numpy=sp.expn):
     """The exponential integral E of order n."""
 
     __slots__ = ()
-    operand_names = ("n", "x")
-    domain = ("order", "positive")
+    operand_names: ClassVar[tuple[str, ...]] = ("n", "x")
+    domain: ClassVar[Any] = ("order", "positive")
 
     @staticmethod
     def derivative(out: Any, n: Any, x: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.special as sp
@@ -143,7 +143,7 @@ class Huber(Binary, numpy=sp.huber):
     """Half the square of r, or a line beyond delta; inf for a negative delta."""
 
     __slots__ = ()
-    domain = ("positive", "real")
+    domain: ClassVar[Any] = ("positive", "real")
 
     @staticmethod
     def derivative(out: Any, delta: Any, r: Any) -> Any:
@@ -156,7 +156,7 @@ class PseudoHuber(Binary, numpy=sp.pseudo_huber):
     """A smooth Huber loss: delta · (√(delta² + r²) - delta)."""
 
     __slots__ = ()
-    domain = ("positive", "real")
+    domain: ClassVar[Any] = ("positive", "real")
 
     @staticmethod
     def derivative(out: Any, delta: Any, r: Any) -> Any:
@@ -185,7 +185,7 @@ class Boxcox(Binary, numpy=sp.boxcox):
     """(x^λ - 1) / λ, and log x for λ = 0."""
 
     __slots__ = ()
-    domain = ("positive", "real")
+    domain: ClassVar[Any] = ("positive", "real")
 
     @staticmethod
     def derivative(out: Any, x: Any, lmbda: Any) -> Any:
@@ -196,7 +196,7 @@ class Boxcox1p(Binary, numpy=sp.boxcox1p):
     """((1 + x)^λ - 1) / λ, and log(1 + x) for λ = 0."""
 
     __slots__ = ()
-    domain = ("positive", "real")
+    domain: ClassVar[Any] = ("positive", "real")
 
     @staticmethod
     def derivative(out: Any, x: Any, lmbda: Any) -> Any:
@@ -213,7 +213,7 @@ class InvBoxcox(Binary, numpy=sp.inv_boxcox):
     """The inverse of boxcox."""
 
     __slots__ = ()
-    domain = ("positive", "positive")
+    domain: ClassVar[Any] = ("positive", "positive")
 
     @staticmethod
     def derivative(out: Any, y: Any, lmbda: Any) -> Any:
@@ -224,7 +224,7 @@ class InvBoxcox1p(Binary, numpy=sp.inv_boxcox1p):
     """The inverse of boxcox1p."""
 
     __slots__ = ()
-    domain = ("positive", "positive")
+    domain: ClassVar[Any] = ("positive", "positive")
 
     @staticmethod
     def derivative(out: Any, y: Any, lmbda: Any) -> Any:
@@ -367,8 +367,8 @@ class Lambertw(Called):
     """The w of w · e^w = z, on branch k; complex."""
 
     __slots__ = ()
-    functions = (_of_branch,)
-    operand_names = ("k", "z")
+    functions: ClassVar[Any] = (_of_branch,)
+    operand_names: ClassVar[tuple[str, ...]] = ("k", "z")
 
     @staticmethod
     def derivative(out: Any, k: Any, z: Any) -> Any:

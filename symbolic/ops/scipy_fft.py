@@ -107,7 +107,7 @@ class Dct(_Waves):
     """Into cosines."""
 
     __slots__ = ()
-    functions = (sf.dct,)
+    functions: ClassVar[Any] = (sf.dct,)
     ends: ClassVar[dict[int, tuple[int, ...]]] = {1: (0, -1), 3: (0,)}
 
 
@@ -115,7 +115,7 @@ class Dst(_Waves):
     """Into sines."""
 
     __slots__ = ()
-    functions = (sf.dst,)
+    functions: ClassVar[Any] = (sf.dst,)
     ends: ClassVar[dict[int, tuple[int, ...]]] = {3: (-1,)}
 
 

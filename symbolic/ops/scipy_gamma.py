@@ -6,7 +6,7 @@ Formulas: NIST's Digital Library of Mathematical Functions, chapters 5, 8 and 25
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.special as sp
@@ -97,7 +97,7 @@ class Zeta(Called, numpy=sp.zeta):
     """Hurwitz' zeta function Σ 1 / (k + q)^x."""
 
     __slots__ = ()
-    operand_names = ("x", "q")
+    operand_names: ClassVar[tuple[str, ...]] = ("x", "q")
 
     @staticmethod
     def derivative(out: Any, x: Any, q: Any) -> Any:
@@ -113,8 +113,8 @@ class Polygamma(Called):
     """The n-th derivative of digamma."""
 
     __slots__ = ()
-    functions = (sp.polygamma,)
-    operand_names = ("n", "x")
+    functions: ClassVar[Any] = (sp.polygamma,)
+    operand_names: ClassVar[tuple[str, ...]] = ("n", "x")
 
     @staticmethod
     def derivative(out: Any, n: Any, x: Any) -> Any:
@@ -142,8 +142,8 @@ class Gammainc(ByLast, numpy=sp.gammainc):
     """The lower incomplete gamma function, over the whole."""
 
     __slots__ = ()
-    operand_names = ("a", "x")
-    domain = ("positive", "positive")
+    operand_names: ClassVar[tuple[str, ...]] = ("a", "x")
+    domain: ClassVar[Any] = ("positive", "positive")
 
     @staticmethod
     def derivative(out: Any, a: Any, x: Any) -> Any:
@@ -154,8 +154,8 @@ class Gammaincc(ByLast, numpy=sp.gammaincc):
     """The upper incomplete gamma function, over the whole."""
 
     __slots__ = ()
-    operand_names = ("a", "x")
-    domain = ("positive", "positive")
+    operand_names: ClassVar[tuple[str, ...]] = ("a", "x")
+    domain: ClassVar[Any] = ("positive", "positive")
 
     @staticmethod
     def derivative(out: Any, a: Any, x: Any) -> Any:
@@ -166,8 +166,8 @@ class Gammaincinv(ByLast, numpy=sp.gammaincinv):
     """The x of a share of the lower incomplete gamma function."""
 
     __slots__ = ()
-    operand_names = ("a", "y")
-    domain = ("positive", "inner_share")
+    operand_names: ClassVar[tuple[str, ...]] = ("a", "y")
+    domain: ClassVar[Any] = ("positive", "inner_share")
 
     @staticmethod
     def derivative(out: Any, a: Any, y: Any) -> Any:
@@ -178,8 +178,8 @@ class Gammainccinv(ByLast, numpy=sp.gammainccinv):
     """The x of a share of the upper incomplete gamma function."""
 
     __slots__ = ()
-    operand_names = ("a", "y")
-    domain = ("positive", "inner_share")
+    operand_names: ClassVar[tuple[str, ...]] = ("a", "y")
+    domain: ClassVar[Any] = ("positive", "inner_share")
 
     @staticmethod
     def derivative(out: Any, a: Any, y: Any) -> Any:
@@ -193,8 +193,8 @@ def gamma_density(a: Any, x: Any) -> Any:
 
 class _BetaShare(ByLast):
     __slots__ = ()
-    operand_names = ("a", "b", "x")
-    domain = ("positive", "positive", "inner_share")
+    operand_names: ClassVar[tuple[str, ...]] = ("a", "b", "x")
+    domain: ClassVar[Any] = ("positive", "positive", "inner_share")
 
 
 class Betainc(_BetaShare, numpy=sp.betainc):
@@ -236,8 +236,8 @@ class Stdtr(ByLast, numpy=sp.stdtr):
     """Student's distribution function."""
 
     __slots__ = ()
-    operand_names = ("df", "t")
-    domain = ("positive", "real")
+    operand_names: ClassVar[tuple[str, ...]] = ("df", "t")
+    domain: ClassVar[Any] = ("positive", "real")
 
     @staticmethod
     def derivative(out: Any, df: Any, t: Any) -> Any:
@@ -248,8 +248,8 @@ class Stdtrit(ByLast, numpy=sp.stdtrit):
     """The quantiles of Student's distribution."""
 
     __slots__ = ()
-    operand_names = ("df", "p")
-    domain = ("positive", "inner_share")
+    operand_names: ClassVar[tuple[str, ...]] = ("df", "p")
+    domain: ClassVar[Any] = ("positive", "inner_share")
 
     @staticmethod
     def derivative(out: Any, df: Any, p: Any) -> Any:
@@ -292,7 +292,7 @@ class Binom(Binary, numpy=sp.binom):
     """The binomial coefficient of real numbers."""
 
     __slots__ = ()
-    domain = ("above_three", "positive")
+    domain: ClassVar[Any] = ("above_three", "positive")
 
     @staticmethod
     def derivative(out: Any, n: Any, k: Any) -> Any:

@@ -62,8 +62,8 @@ class SolveAs(Operation):
     """The x of a @ x = b, or of aᵀ @ x = b, for an `a` of a kind that is said."""
 
     __slots__ = ()
-    functions = (sl.solve,)
-    operand_names = ("operand1", "operand2")
+    functions: ClassVar[Any] = (sl.solve,)
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
     defaults: ClassVar[Any] = {"lower": False, "assume_a": None, "transposed": False, "check_finite": True}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -117,8 +117,8 @@ class SolveTriangular(Operation):
     """The x of op(a) @ x = b, where one triangle of a is read."""
 
     __slots__ = ()
-    functions = (sl.solve_triangular,)
-    operand_names = ("operand1", "operand2")
+    functions: ClassVar[Any] = (sl.solve_triangular,)
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
     defaults: ClassVar[Any] = {"trans": 0, "lower": False, "unit_diagonal": False, "check_finite": True}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -196,8 +196,8 @@ class Sylvester(Operation):
     """The X of A @ X + X @ B = Q."""
 
     __slots__ = ()
-    functions = (sl.solve_sylvester,)
-    operand_names = ("a", "b", "q")
+    functions: ClassVar[Any] = (sl.solve_sylvester,)
+    operand_names: ClassVar[tuple[str, ...]] = ("a", "b", "q")
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         a, b = (matrices(sl.solve_sylvester, one, square=True) for one in specs[:2])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.linalg as sl
@@ -30,7 +30,7 @@ class Expm(Operation):
     """
 
     __slots__ = ()
-    functions = (sl.expm,)
+    functions: ClassVar[Any] = (sl.expm,)
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         spec = matrices(sl.expm, specs[0], square=True)

@@ -105,6 +105,10 @@ LAWS: dict[type, tuple[Callable[..., Any], str]] = {
 class FrozenVector:
     """A distribution of vectors with traced parameters."""
 
+    dist: Any
+    args: tuple[Any, ...]
+    kwds: dict[str, Any]
+
     def __init__(self, dist: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.dist, self.args, self.kwds = dist, args, kwargs
 

@@ -6,7 +6,7 @@ Each differentiates into one of its own kind: NIST's Digital Library of Mathemat
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.special as sp
@@ -19,8 +19,8 @@ class Hyp0f1(ByLast, numpy=sp.hyp0f1):
     """The series 0F1(b; z)."""
 
     __slots__ = ()
-    operand_names = ("b", "z")
-    domain = ("positive", "real")
+    operand_names: ClassVar[tuple[str, ...]] = ("b", "z")
+    domain: ClassVar[Any] = ("positive", "real")
 
     @staticmethod
     def derivative(out: Any, b: Any, z: Any) -> Any:
@@ -31,8 +31,8 @@ class Hyp1f1(ByLast, numpy=sp.hyp1f1):
     """Kummer's series 1F1(a; b; z)."""
 
     __slots__ = ()
-    operand_names = ("a", "b", "z")
-    domain = ("positive", "positive", "real")
+    operand_names: ClassVar[tuple[str, ...]] = ("a", "b", "z")
+    domain: ClassVar[Any] = ("positive", "positive", "real")
 
     @staticmethod
     def derivative(out: Any, a: Any, b: Any, z: Any) -> Any:
@@ -43,8 +43,8 @@ class Hyp2f1(ByLast, numpy=sp.hyp2f1):
     """Gauss' series 2F1(a, b; c; z)."""
 
     __slots__ = ()
-    operand_names = ("a", "b", "c", "z")
-    domain = ("positive", "positive", "positive", "small")
+    operand_names: ClassVar[tuple[str, ...]] = ("a", "b", "c", "z")
+    domain: ClassVar[Any] = ("positive", "positive", "positive", "small")
 
     @staticmethod
     def derivative(out: Any, a: Any, b: Any, c: Any, z: Any) -> Any:
@@ -80,8 +80,8 @@ class _OfDegree(ByLast):
     """By x alone; n is a whole number."""
 
     __slots__ = ()
-    operand_names = ("n", "x")
-    domain = ("order", "unit")
+    operand_names: ClassVar[tuple[str, ...]] = ("n", "x")
+    domain: ClassVar[Any] = ("order", "unit")
 
 
 class EvalLegendre(_OfDegree, numpy=sp.eval_legendre):
@@ -148,8 +148,8 @@ class EvalGenlaguerre(ByLast, numpy=sp.eval_genlaguerre):
     """Laguerre's generalized polynomials."""
 
     __slots__ = ()
-    operand_names = ("n", "alpha", "x")
-    domain = ("order", "positive", "unit")
+    operand_names: ClassVar[tuple[str, ...]] = ("n", "alpha", "x")
+    domain: ClassVar[Any] = ("order", "positive", "unit")
 
     @staticmethod
     def derivative(out: Any, n: Any, alpha: Any, x: Any) -> Any:
@@ -160,8 +160,8 @@ class EvalGegenbauer(ByLast, numpy=sp.eval_gegenbauer):
     """Gegenbauer's polynomials."""
 
     __slots__ = ()
-    operand_names = ("n", "alpha", "x")
-    domain = ("order", "positive", "unit")
+    operand_names: ClassVar[tuple[str, ...]] = ("n", "alpha", "x")
+    domain: ClassVar[Any] = ("order", "positive", "unit")
 
     @staticmethod
     def derivative(out: Any, n: Any, alpha: Any, x: Any) -> Any:
@@ -172,8 +172,8 @@ class EvalJacobi(ByLast, numpy=sp.eval_jacobi):
     """Jacobi's polynomials."""
 
     __slots__ = ()
-    operand_names = ("n", "alpha", "beta", "x")
-    domain = ("order", "positive", "positive", "unit")
+    operand_names: ClassVar[tuple[str, ...]] = ("n", "alpha", "beta", "x")
+    domain: ClassVar[Any] = ("order", "positive", "positive", "unit")
 
     @staticmethod
     def derivative(out: Any, n: Any, alpha: Any, beta: Any, x: Any) -> Any:

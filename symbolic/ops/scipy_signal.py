@@ -25,8 +25,8 @@ class Fold(Operation):
     """The full convolution of two arrays of as many axes; `method` is "direct", "fft" or "auto"."""
 
     __slots__ = ()
-    functions = (sg.convolve,)
-    operand_names = ("operand1", "operand2")
+    functions: ClassVar[Any] = (sg.convolve,)
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
     defaults: ClassVar[Any] = {"method": "auto"}
 
     def infer(self, *specs: AnySpec) -> AnySpec:

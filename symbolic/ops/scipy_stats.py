@@ -6,7 +6,7 @@ Outside the support a density is 0 and its logarithm -inf, and nothing flows; wr
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 import scipy.stats as st
@@ -106,7 +106,10 @@ def density(place: Place, x: Any) -> Any:
 # --------------------------------------------------------------------------- shares
 
 
-def _sided(name: str, at_low: float, at_high: float) -> Callable[[Place, Any], Any]:
+Share: TypeAlias = Callable[[Place, Any], Any]
+
+
+def _sided(name: str, at_low: float, at_high: float) -> Share:
     """A share of the law: constant on both sides of the support."""
 
     def share(place: Place, x: Any) -> Any:
@@ -119,13 +122,13 @@ def _sided(name: str, at_low: float, at_high: float) -> Callable[[Place, Any], A
     return share
 
 
-share = _sided("share", 0.0, 1.0)
-log_share = _sided("log_share", -np.inf, 0.0)
-rest = _sided("rest", 1.0, 0.0)
-log_rest = _sided("log_rest", 0.0, -np.inf)
+share: Share = _sided("share", 0.0, 1.0)
+log_share: Share = _sided("log_share", -np.inf, 0.0)
+rest: Share = _sided("rest", 1.0, 0.0)
+log_rest: Share = _sided("log_rest", 0.0, -np.inf)
 
 
-def _log(plain: Callable[[Place, Any], Any]) -> Callable[[Place, Any], Any]:
+def _log(plain: Callable[[Place, Any], Any]) -> Share:
     def logarithm(place: Place, x: Any) -> Any:
         value = plain(place, x)
         none = np.equal(value, 0)
@@ -134,11 +137,11 @@ def _log(plain: Callable[[Place, Any], Any]) -> Callable[[Place, Any], Any]:
     return logarithm
 
 
-def _other(plain: Callable[[Place, Any], Any]) -> Callable[[Place, Any], Any]:
+def _other(plain: Callable[[Place, Any], Any]) -> Share:
     return lambda place, x: 1 - plain(place, x)
 
 
-def _quantile(name: str) -> Callable[[Place, Any], Any]:
+def _quantile(name: str) -> Share:
     def quantile(place: Place, q: Any) -> Any:
         share = _wide(q)
         outside = np.logical_not(np.logical_and(np.greater_equal(share, 0), np.less_equal(share, 1)))
@@ -148,7 +151,8 @@ def _quantile(name: str) -> Callable[[Place, Any], Any]:
     return quantile
 
 
-quantile, from_above = _quantile("quantile"), _quantile("from_above")
+quantile: Share = _quantile("quantile")
+from_above: Share = _quantile("from_above")
 
 METHODS: dict[str, tuple[tuple[str, Callable[[Place, Any], Any]], ...]] = {
     "logpdf": (("density", log_density),),
@@ -165,7 +169,7 @@ METHODS: dict[str, tuple[tuple[str, Callable[[Place, Any], Any]], ...]] = {
 """For each method what the law must have for it, and the formula; the first that it has is taken."""
 
 
-def method(dist: Any, name: str) -> Callable[[Place, Any], Any]:
+def method(dist: Any, name: str) -> Share:
     """The formula of a method; a distribution or method that has none is refused by name."""
     law = LAWS.get(type(dist))
     for needed, formula in METHODS[name] if law is not None else ():
@@ -176,6 +180,10 @@ def method(dist: Any, name: str) -> Callable[[Place, Any], Any]:
 
 class Frozen:
     """A distribution with traced parameters: `scipy.stats.norm(mu, sd)`, where `mu` is a layer."""
+
+    dist: Any
+    args: tuple[Any, ...]
+    kwds: dict[str, Any]
 
     def __init__(self, dist: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.dist, self.args, self.kwds = dist, args, kwargs

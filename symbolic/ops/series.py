@@ -178,8 +178,8 @@ class Bincount(Operation):
     """The sum of the weights of each number; how many numbers there are, only the run knows."""
 
     __slots__ = ()
-    functions = (np.bincount,)
-    operand_names = ("operand1", "operand2")
+    functions: ClassVar[Any] = (np.bincount,)
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
     defaults: ClassVar[Any] = {"minlength": 0}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -226,7 +226,7 @@ class Unwrap(Operation, numpy=np.unwrap):
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"discont": None, "axis": -1, "period": 2 * np.pi}
-    samples = ({}, {"axis": 0}, {"period": 10.0})
+    samples: ClassVar[Any] = ({}, {"axis": 0}, {"period": 10.0})
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         spec = plain(specs[0])
@@ -272,7 +272,7 @@ class Bessel(Unary):
 
     __slots__ = ()
     elementwise = False
-    functions = (np.i0,)
+    functions: ClassVar[Any] = (np.i0,)
     defaults: ClassVar[Any] = {"order": 0}
 
     def infer(self, *specs: AnySpec) -> AnySpec:

@@ -38,7 +38,7 @@ class Unique(_OfValues):
     """The distinct values, ascending; without `ordered` in the order that NumPy has for those who need none."""
 
     __slots__ = ()
-    functions = (np.unique,)
+    functions: ClassVar[Any] = (np.unique,)
     defaults: ClassVar[Any] = {"axis": None, "equal_nan": True, "ordered": True}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -176,8 +176,8 @@ class IsIn(Operation):
     """Whether each entry of the first operand is one of the second's."""
 
     __slots__ = ()
-    operand_names = ("operand1", "operand2")
-    functions = (np.isin,)
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
+    functions: ClassVar[Any] = (np.isin,)
     defaults: ClassVar[Any] = {"invert": False}
 
     def infer(self, *specs: AnySpec) -> AnySpec:

@@ -39,7 +39,7 @@ class Svd(Factors):
     """U, the singular values and V's adjoint: x = U · diag(s) · Vᴴ."""
 
     __slots__ = ()
-    functions = (np.linalg.svd,)
+    functions: ClassVar[Any] = (np.linalg.svd,)
     defaults: ClassVar[Any] = {"full_matrices": True}
     square = False
 
@@ -94,7 +94,7 @@ class Svdvals(Values):
     """The singular values, descending."""
 
     __slots__ = ()
-    functions = (np.linalg.svdvals,)
+    functions: ClassVar[Any] = (np.linalg.svdvals,)
     square = False
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
@@ -121,7 +121,7 @@ class Pinv(Operation):
     """The pseudo-inverse; its gradient is that among matrices of the same rank."""
 
     __slots__ = ()
-    functions = (np.linalg.pinv,)
+    functions: ClassVar[Any] = (np.linalg.pinv,)
     defaults: ClassVar[Any] = {"rcond": None, "rtol": np._NoValue}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -149,8 +149,8 @@ class Lstsq(Operation):
     """The solution of least squares, the sums of squared residuals, the rank and the singular values."""
 
     __slots__ = ()
-    functions = (np.linalg.lstsq,)
-    operand_names = ("operand1", "operand2")
+    functions: ClassVar[Any] = (np.linalg.lstsq,)
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
     defaults: ClassVar[Any] = {"rcond": None}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -218,7 +218,7 @@ class MatrixRank(Operation):
     """How many singular values are not zero: a step, without a gradient."""
 
     __slots__ = ()
-    functions = (np.linalg.matrix_rank,)
+    functions: ClassVar[Any] = (np.linalg.matrix_rank,)
     defaults: ClassVar[Any] = {"tol": None, "hermitian": False, "rtol": None}
 
     def infer(self, *specs: AnySpec) -> AnySpec:

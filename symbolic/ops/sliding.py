@@ -59,7 +59,7 @@ class Windowed(Operation):
 
     __slots__ = ()
     defaults: ClassVar[Any] = _GEOMETRY
-    samples = _SAMPLES
+    samples: ClassVar[Any] = _SAMPLES
 
     def placed(self, spec: AnySpec) -> Shape | None:
         """The leading sizes of an operand and the number of places along the others."""
@@ -101,7 +101,7 @@ class _Returned(Windowed):
     """What came of windows, back in the shape of the array that they slid over."""
 
     __slots__ = ()
-    operand_names = ("operand", "like")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand", "like")
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return Spec(array(specs[1]).shape, array(specs[0]).dtype)
@@ -158,7 +158,7 @@ class WindowShare(Windowed):
     """Zeros like an operand, to which the delta of each window is added at its greatest entries, in equal shares."""
 
     __slots__ = ()
-    operand_names = ("operand", "like", "greatest")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand", "like", "greatest")
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return Spec(array(specs[1]).shape, array(specs[0]).dtype)
@@ -181,7 +181,7 @@ class WindowChoice(Windowed):
     """Of each window, the mean of the entries of the first operand where the second has its greatest."""
 
     __slots__ = ()
-    operand_names = ("operand", "like", "greatest")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand", "like", "greatest")
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return Spec(array(specs[2]).shape, array(specs[0]).dtype)

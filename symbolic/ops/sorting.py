@@ -22,7 +22,7 @@ class Ordered(Operation):
 
     __slots__ = ()
     defaults: ClassVar[Any] = {"axis": -1}
-    samples = ({}, {"axis": 0}, {"axis": None})
+    samples: ClassVar[Any] = ({}, {"axis": 0}, {"axis": None})
     domain = "distinct"
     of_numbers: ClassVar[bool] = False
 
@@ -68,7 +68,7 @@ class Evened(Operation):
     """A delta of sorted entries, its mean taken over every run of equal ones."""
 
     __slots__ = ()
-    operand_names = ("operand", "sorted")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand", "sorted")
     defaults: ClassVar[Any] = {"axis": -1}
     shares = True
 
@@ -177,7 +177,7 @@ class Searchsorted(Operation, numpy=np.searchsorted):
     """Where values belong among sorted ones."""
 
     __slots__ = ()
-    operand_names = ("operand1", "operand2")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
     defaults: ClassVar[Any] = {"side": "left"}
     domain = "sorted"
 
@@ -197,7 +197,7 @@ class Digitize(Operation, numpy=np.digitize):
     """The number of the bin that each entry falls into."""
 
     __slots__ = ()
-    operand_names = ("operand1", "operand2")
+    operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
     defaults: ClassVar[Any] = {"right": False}
     domain = "sorted"
 
@@ -264,7 +264,7 @@ class Lexsort(Operation):
 
     __slots__ = ()
     variadic = True
-    functions = (np.lexsort,)
+    functions: ClassVar[Any] = (np.lexsort,)
     defaults: ClassVar[Any] = {"axis": -1}
 
     def infer(self, *specs: AnySpec) -> AnySpec:

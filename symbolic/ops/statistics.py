@@ -46,7 +46,7 @@ class Quantile(Reduction):
     """The value below which the part `q` of the entries stands."""
 
     __slots__ = ()
-    functions = (np.quantile,)
+    functions: ClassVar[Any] = (np.quantile,)
     defaults: ClassVar[Any] = {"axis": None, "keepdims": False, "q": 0.5, "method": "linear", "strong": False}
     domain = "distinct"
     aside: ClassVar[bool] = False  # leave NaN out
@@ -79,7 +79,7 @@ class Nanquantile(Quantile):
     """The same of the entries that are numbers."""
 
     __slots__ = ()
-    functions = (np.nanquantile,)
+    functions: ClassVar[Any] = (np.nanquantile,)
     aside = True
 
 

@@ -38,7 +38,7 @@ class RavelMultiIndex(_Whole):
 
     __slots__ = ()
     variadic = True
-    functions = (np.ravel_multi_index,)
+    functions: ClassVar[Any] = (np.ravel_multi_index,)
     defaults: ClassVar[Any] = {"dims": (), "mode": "raise", "order": "C"}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -63,7 +63,7 @@ class UnravelIndex(_Whole):
     """The index along every axis, from the number of each place."""
 
     __slots__ = ()
-    functions = (np.unravel_index,)
+    functions: ClassVar[Any] = (np.unravel_index,)
     defaults: ClassVar[Any] = {"newshape": (), "order": "C"}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -104,7 +104,7 @@ class PackBits(_Bits, numpy=np.packbits):
     __slots__ = ()
     defaults: ClassVar[Any] = {"axis": None, "bitorder": "big"}
     domain = "boolean"
-    samples = ({}, {"axis": -1}, {"axis": 0, "bitorder": "little"})
+    samples: ClassVar[Any] = ({}, {"axis": -1}, {"axis": 0, "bitorder": "little"})
 
 
 class UnpackBits(_Bits, numpy=np.unpackbits):
@@ -113,4 +113,4 @@ class UnpackBits(_Bits, numpy=np.unpackbits):
     __slots__ = ()
     defaults: ClassVar[Any] = {"axis": None, "count": None, "bitorder": "big"}
     domain = "byte"
-    samples = ({}, {"axis": -1}, {"axis": 0, "bitorder": "little"}, {"count": 5})
+    samples: ClassVar[Any] = ({}, {"axis": -1}, {"axis": 0, "bitorder": "little"}, {"count": 5})
