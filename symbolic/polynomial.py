@@ -142,9 +142,7 @@ class Size:
         return not _is_less(self, other)
 
     def __bool__(self) -> bool:
-        if all(count > 0 and "//" not in "".join(one) for one, count in self.terms if one):
-            return True  # a rigid name is not 0
-        raise Undecided(f"whether {self} is 0")
+        return self != 0
 
     def __index__(self) -> int:
         raise Undecided(f"the number of {self}")
@@ -293,6 +291,8 @@ def _divided(left: Any, right: Size) -> Any:
 
 
 def _opaque(left: Any, right: Any) -> Size:
+    if not all(name.isidentifier() for one in (left, right) if isinstance(one, Size) for name in one.names):
+        raise Undecided(f"the quotient of {left} and {right}")  # of axes that may not be there
     return Size.named(f"{_bracketed(left)}//{_bracketed(right)}")
 
 

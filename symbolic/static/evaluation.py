@@ -195,7 +195,7 @@ def supported(function: Any) -> bool | Finding:
 
 
 def _supported(function: Any) -> bool | Finding:
-    if function in _METHODS.values() or function in _ATTRIBUTES.values() or function in _BUILTINS:
+    if function in _BUILTINS or getattr(function, "__module__", None) == __name__:  # a method, an attribute
         return True
     if isinstance(function, np.ufunc):
         return function in FUNCTIONS or ELSEWHERE[0](function) is not None or _refusal(qualified(function))

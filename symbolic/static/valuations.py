@@ -223,6 +223,8 @@ class _Fit:
                 times = (seen[1] - seen[0]) // (high - low)
                 yield times * size + (seen[0] - times * low)
         for size in self.known:
+            if not all(name.isidentifier() for name in size.names):  # axes that may not be there
+                continue
             for by in (2, 3, 4):
                 for shift in range(by):
                     yield (size + shift) // by + (seen[0] - (size.at(one) + shift) // by)
