@@ -200,6 +200,14 @@ _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
 }
 
 
+def same(one: Any, other: Any) -> bool:
+    """Whether two values, with sizes in them, are certainly equal, and of one type."""
+    try:
+        return type(one) is type(other) and bool(one == other)
+    except Undecided:
+        return False
+
+
 def expressed(expression: ast.expr) -> Any:
     """The size that an expression of names says."""
     return _of(expression, {})
