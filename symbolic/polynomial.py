@@ -142,9 +142,7 @@ class Size:
         return not _is_less(self, other)
 
     def __bool__(self) -> bool:
-        if all(count > 0 and "//" not in "".join(one) for one, count in self.terms if one):
-            return True  # a rigid name is not 0
-        raise Undecided(f"whether {self} is 0")
+        return self != 0
 
     def __index__(self) -> int:
         raise Undecided(f"the number of {self}")
@@ -200,6 +198,14 @@ _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
 }
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values, with sizes in them, are certainly equal, and of one type."""
+    try:
+        return type(one) is type(other) and bool(one == other)
+    except Undecided:
+        return False
 
 
 def expressed(expression: ast.expr) -> Any:
@@ -293,6 +299,8 @@ def _divided(left: Any, right: Size) -> Any:
 
 
 def _opaque(left: Any, right: Any) -> Size:
+    if not all(name.isidentifier() for one in (left, right) if isinstance(one, Size) for name in one.names):
+        raise Undecided(f"the quotient of {left} and {right}")  # of axes that may not be there
     return Size.named(f"{_bracketed(left)}//{_bracketed(right)}")
 
 

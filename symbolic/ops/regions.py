@@ -155,9 +155,9 @@ def _with_names(shape: Shape, index: Template, known: Mapping[int, Any]) -> Shap
 
 
 def _free_numbers(taken: Sequence[Any]) -> Iterator[int]:
-    """Numbers that are no size here."""
+    """Numbers that are no size here; small ones, for arrays of indices are made of them."""
     used = {size for size in taken if isinstance(size, int)}
-    return (number for number in itertools.count(1009) if number not in used)
+    return (number for number in itertools.count(11) if number not in used)
 
 
 def part(size: Any, region: slice) -> Any:

@@ -20,6 +20,7 @@ from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer
 from symbolic.leaves import Identity, Literal
 from symbolic.ops.families import Elementwise, Movement, Reduction
+from symbolic.ops.indexing import GetItem
 from symbolic.ops.operation import topological
 from symbolic.ops.passing import Cast, Mark, Same
 from symbolic.polynomial import Size, Undecided
@@ -78,12 +79,18 @@ class Unsettled(Exception):  # noqa: N818 - it is no error of anybody's
     """The rules could not cope: with a named size, or with something that they do not know."""
 
 
+_MOST_NODES = 400
+"""Nodes that one call may make: `x.tolist()` makes one for each entry."""
+_MOST_ENTRIES = 1_000_000
+
+
 class Abstract(Tracing):
     """A trace without any data: what it is asked and cannot know is `NotKnown`, and no fault of the program's."""
 
     def __init__(self, given: Leaves, facts: Inference) -> None:
         super().__init__((), facts, None)
         self.given = given
+        self.count = 0  # of nodes
         self.asked = False  # the call has read a named size, and may have done anything with it
 
     def ask(self, node: AnyLayer, what: str) -> Any:
@@ -108,7 +115,16 @@ class Abstract(Tracing):
         return self.unknown(node, "shape") if size is None else size
 
     def made(self, node: AnyLayer) -> None:
+        self.count += 1
+        if self.count > _MOST_NODES or (isinstance(node, GetItem) and any(map(self._is_large, node.operands[1:]))):
+            raise NotKnown("what takes too long")
         self.facts.spec(node)
+
+    def _is_large(self, index: AnyLayer) -> bool:
+        """Whether an array of indices has more entries than NumPy can be asked about at once."""
+        spec = self.facts.spec(index)
+        sizes = [size for size in spec.shape or () if isinstance(size, int)] if isinstance(spec, Spec) else []
+        return math.prod(sizes) > _MOST_ENTRIES
 
     def unknown(self, node: AnyLayer, what: str) -> NoReturn:
         raise NotKnown(what)
@@ -226,7 +242,7 @@ def run(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, 
             return Answer(_result(returned, tracing, leaves)), sure
         except Exception as error:
             found = finding(error)
-            if found is None or not (leaves.faithful or _refuses(found)):
+            if found is None or not (leaves.faithful or found.seen.endswith(_NO_MEMORY)):
                 raise Unsettled from error
             return Answer(UNKNOWN, found), False
 
@@ -323,7 +339,8 @@ def _is_doubtful(error: BaseException) -> bool:
     return type(error) is LayerError  # of a cause that is none of ours
 
 
-_REFUSALS = (" is not supported on layers", " which has no memory of its own")
+_NO_MEMORY = " which has no memory of its own"
+_REFUSALS = (" is not supported on layers", _NO_MEMORY)
 """How the sentences of refusals end that hold whatever the numbers are (`layer.unsupported`, `ops.methods`)."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from symbolic.polynomial import same
 from symbolic.spec import AnySpec, Spec
 from symbolic.static.abstract import UNKNOWN, Value, is_constant
 
@@ -13,7 +14,7 @@ Sizes = Callable[[Sequence[Any]], Any]
 
 
 def equal(sizes: Sequence[Any]) -> Any:
-    return sizes[0] if all(type(one) is type(sizes[0]) and one == sizes[0] for one in sizes) else None
+    return sizes[0] if all(same(one, sizes[0]) for one in sizes) else None
 
 
 def alike(seen: Sequence[Any], size: Sizes = equal) -> Any:
@@ -29,8 +30,7 @@ def alike(seen: Sequence[Any], size: Sizes = equal) -> Any:
     if all(type(one) is int for one in seen):
         found = size(seen)
         return UNKNOWN if found is None else found
-    same = is_constant(first) and all(type(one) is type(first) and one == first for one in seen)
-    return first if same else UNKNOWN
+    return first if is_constant(first) and all(same(one, first) for one in seen) else UNKNOWN
 
 
 def _rank(value: Value) -> int | None:
@@ -40,7 +40,7 @@ def _rank(value: Value) -> int | None:
 def _spec(seen: Sequence[AnySpec], size: Sizes) -> AnySpec:
     first = seen[0]
     if not isinstance(first, Spec) or not all(isinstance(one, Spec) for one in seen):
-        return first if all(one == first for one in seen) else Spec()
+        return first if all(same(one, first) for one in seen) else Spec()
     dtype = first.dtype if all(one.dtype == first.dtype for one in seen) else None  # type: ignore[union-attr]  # all are specs of arrays
     python = first.python if all(one.python is first.python for one in seen) else None  # type: ignore[union-attr]  # the same
     shapes = [one.shape for one in seen]  # type: ignore[union-attr]  # the same

@@ -25,11 +25,11 @@ from symbolic.static.valuations import Call, solve
 
 
 def call(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
-    """What a call of a known function gives, and what is wrong with it."""
+    """What a call of a known function gives, and what is wrong with it; nothing is raised, whatever is given."""
     key = _key(function, args, kwargs)
     found = _CACHE.get(key) if key is not None else None
     if found is None:
-        found = _call(function, args, kwargs)
+        found = _safely(function, args, kwargs)
         if key is not None:
             if len(_CACHE) >= _MOST:
                 _CACHE.clear()
@@ -63,7 +63,15 @@ def _frozen(value: Any) -> Any:
     return kind, value  # 1, 1.0 and True are equal
 
 
-def _call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
+def _safely(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
+    try:
+        return answered(function, args, kwargs)
+    except Exception:  # a fault of ours must not stop a checker: nothing is known
+        return Answer(UNKNOWN)
+
+
+def answered(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
+    """The answer of a call, worked out."""
     known = supported(function)
     if isinstance(known, Finding):
         return Answer(UNKNOWN, known)
@@ -74,7 +82,7 @@ def _call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answ
     found = folded(function, args, kwargs)
     if found is not None:
         return found
-    if function in OF_VALUES:
+    if function in OF_VALUES and args:
         return OF_VALUES[function](args, kwargs)
     if function is sum:
         args = _addends(args)
@@ -195,7 +203,7 @@ def supported(function: Any) -> bool | Finding:
 
 
 def _supported(function: Any) -> bool | Finding:
-    if function in _METHODS.values() or function in _ATTRIBUTES.values() or function in _BUILTINS:
+    if function in _BUILTINS or getattr(function, "__module__", None) == __name__:  # a method, an attribute
         return True
     if isinstance(function, np.ufunc):
         return function in FUNCTIONS or ELSEWHERE[0](function) is not None or _refusal(qualified(function))

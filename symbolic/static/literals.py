@@ -29,8 +29,9 @@ def delta_of(native: str) -> str | None:
         return NO_DELTA
     module, _, name = native.rpartition(".")
     kind = getattr(_HOMES.get(module), name, None)
-    found = ToLiteral.find(kind) if isinstance(kind, type) else None
-    if found is None or found.data is None or found is not _BUILT_IN.get(found.data):
+    bases = kind.__mro__ if isinstance(kind, type) else ()
+    found = next((_BUILT_IN[base] for base in bases if base in _BUILT_IN), None)
+    if found is None:
         return None
     if found.delta is NoDelta:
         return NO_DELTA

@@ -52,8 +52,10 @@ def python_value(kind: type) -> Value:
 
 def folded(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer | None:
     """The answer of a pure function of constants; `None` where that is for the rules of arrays."""
-    if function in (operator.getitem, len) and args and _is_structure(args[0]):
-        return Answer(_entry(args) if function is operator.getitem else _length(args[0]))
+    if function is operator.getitem and len(args) == 2 and _is_structure(args[0]):
+        return Answer(_entry(args))
+    if function is len and len(args) == 1 and _is_structure(args[0]):
+        return Answer(_length(args[0]))
     given = (*args, *kwargs.values())
     if not is_pure(function) or not all(map(_is_plain, given)):
         return None

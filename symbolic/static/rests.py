@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from symbolic.polynomial import Rest, Size
+from symbolic.polynomial import Rest, Size, same
 from symbolic.spec import AnySpec, Spec, TupleSpec
 from symbolic.static.abstract import Answer, Value
 from symbolic.static.alike import alike
@@ -27,7 +27,7 @@ def over_rests(solve: Callable[[Callable[[Any], Any]], Answer], arguments: Any) 
         return solve(lambda one: mapped(one, _unknown))
     plain = [answer.value for answer in answers]
     whole, other, bare = [_folded(one, set(found)) for one in plain]
-    if _same(whole, other) and _agrees(whole, bare):
+    if same(whole, other) and _agrees(whole, bare):
         return Answer(whole)
     return Answer(mapped(alike(plain), lambda spec: _blurred(spec, {str(rest) for rest in found})))
 
@@ -111,7 +111,7 @@ def _folded_sizes(shape: Any, found: set[Rest]) -> Any:
     for rest in found:
         for count in (2, 1):
             run = _axes(rest, count)
-            at = next((k for k in range(len(sizes) - count + 1) if sizes[k : k + count] == run), None)
+            at = next((k for k in range(len(sizes) - count + 1) if same(sizes[k : k + count], run)), None)
             if at is not None:
                 sizes[at : at + count] = [rest]
                 break
@@ -123,21 +123,17 @@ def _mentions(size: Size, texts: set[str]) -> bool:
     return any(name.rstrip("'") in texts for name in size.names)
 
 
-def _same(one: Any, other: Any) -> bool:
-    return bool(type(one) is type(other) and one == other)
-
-
 def _agrees(whole: Any, bare: Any) -> bool:
     """Whether an answer is the one without any such axis, once the marker is left out."""
     if isinstance(whole, Value) and isinstance(bare, Value):
         if not isinstance(whole.spec, Spec) or not isinstance(bare.spec, Spec):
-            return _same(whole, bare)
-        return whole.spec._replace(shape=_left_out(whole.spec.shape)) == bare.spec
+            return same(whole, bare)
+        return same(whole.spec._replace(shape=_left_out(whole.spec.shape)), bare.spec)
     if type(whole) is tuple and any(isinstance(one, Rest) for one in whole):
-        return _same(_left_out(whole), bare)
+        return same(_left_out(whole), bare)
     if isinstance(whole, (tuple, list)) and type(bare) is type(whole) and len(whole) == len(bare):
         return all(_agrees(one, other) for one, other in zip(whole, bare, strict=True))
-    return _same(whole, bare)
+    return same(whole, bare)
 
 
 def _left_out(shape: Any) -> Any:

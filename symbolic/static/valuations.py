@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from symbolic.polynomial import Size
+from symbolic.polynomial import Size, same
 from symbolic.spec import AnySpec, Spec, TupleSpec
 from symbolic.static.abstract import UNKNOWN, Answer, Unsettled, Value, is_constant, run
 from symbolic.static.alike import alike
@@ -178,7 +178,7 @@ def _meet(value: Any, seen: Any, valuation: Valuation) -> Any:
         return [_meet(one, other, valuation) for one, other in zip(value, seen, strict=True)]
     if isinstance(value, (int, Size)) and isinstance(seen, int):
         return value if _holds(value, seen, valuation) else UNKNOWN
-    return value if is_constant(value) and type(value) is type(seen) and value == seen else UNKNOWN
+    return value if is_constant(value) and same(value, seen) else UNKNOWN
 
 
 def _spec_meet(spec: AnySpec, seen: AnySpec, valuation: Valuation) -> AnySpec:
@@ -223,6 +223,8 @@ class _Fit:
                 times = (seen[1] - seen[0]) // (high - low)
                 yield times * size + (seen[0] - times * low)
         for size in self.known:
+            if not all(name.isidentifier() for name in size.names):  # axes that may not be there
+                continue
             for by in (2, 3, 4):
                 for shift in range(by):
                     yield (size + shift) // by + (seen[0] - (size.at(one) + shift) // by)
