@@ -92,8 +92,10 @@ class SymbolicPlugin(Plugin):
         return self.hints.hook(fullname)
 
     def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
-        if fullname == SEQUENTIAL or fullname in DERIVATIVES:
+        if fullname == SEQUENTIAL:
             return self._guarded(lambda ctx: self.bodies.anything(ctx.default_signature), "default_signature")
+        if fullname in DERIVATIVES:
+            return self._guarded(self.bodies.of_functions, "default_signature")
         return self._guarded(functools.partial(self.bodies.admitting, fullname), "default_signature")
 
     def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:

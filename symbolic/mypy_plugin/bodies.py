@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mypy.nodes import (
+    ARG_POS,
     ARG_STAR,
     ARG_STAR2,
     CallExpr,
@@ -19,7 +20,7 @@ from mypy.nodes import (
     StarExpr,
     TupleExpr,
 )
-from mypy.types import has_type_vars
+from mypy.subtypes import is_subtype
 from mypy.types import (
     AnyType,
     CallableType,
@@ -40,8 +41,11 @@ from mypy.types import (
 from symbolic.mypy_plugin.expansions import Expansions, is_native
 from symbolic.mypy_plugin.vocabulary import IDENTITY, PROJECTION, TRAINER, Vocabulary, holds_layer, is_layer, taken_apart, unknown
 
-TRUSTED = ("numpy", "math", "scipy", "builtins", "operator", "symbolic", "functools", "itertools", "cmath")
+TRUSTED = ("numpy", "math", "scipy", "builtins", "operator", "symbolic", "cmath")
 """Packages whose functions are followed by what they are, not by their hints."""
+BUILTINS = {f"builtins.{name}" for name in ("abs", "complex", "divmod", "float", "max", "min", "pow", "round", "sum")}
+"""Those that keep the gradient; `len`, `int` and `str` of a layer give what plain Python gives."""
+_GROWING = ("builtins.list", "builtins.dict", "collections.deque")
 _LEFT = (AnyType, TypedDictType, UnpackType, ParamSpecType)
 """Types of parameters that stay as they are."""
 CHECKED = ("symbolic.function.Decorator", TRAINER)
@@ -84,6 +88,18 @@ class Bodies:
         types = [anything if isinstance(get_proper_type(one), AnyType) else one for one in signature.arg_types]
         return signature.copy_modified(arg_types=types)
 
+    def of_functions(self, ctx: Any) -> FunctionLike:
+        """The signature of `grad` and its like: a function or a layer first, and then what the plugin looks at."""
+        signature: CallableType = ctx.default_signature
+        function = UnionType([self.anything(signature), self.words.any_layer()])
+        return signature.copy_modified(
+            arg_types=[function, unknown(), unknown()],
+            arg_kinds=[ARG_POS, ARG_STAR, ARG_STAR2],
+            arg_names=[None, None, None],
+            ret_type=unknown(),
+            variables=(),
+        )
+
     def of_method(self, fullname: str, ctx: Any) -> FunctionLike:
         """The signature of a method: that of a layer's call takes anything, as `functions` checks it."""
         owner, _, name = fullname.rpartition(".")
@@ -96,34 +112,45 @@ class Bodies:
     def admitting(self, fullname: str, ctx: Any) -> FunctionLike:
         """The signature of a function that is called in a body, with layers wherever it takes arrays or numbers."""
         callee: CallableType = ctx.default_signature
+        if self.taken(ctx.api) is None or makes_layers(ctx):
+            return callee
         root = fullname.partition(".")[0]
-        if self.taken(ctx.api) is None and (root not in TRUSTED or root == "symbolic"):
-            return callee
-        if makes_layers(ctx):
-            return callee
+        trusted = root in TRUSTED if root != "builtins" else fullname in BUILTINS
         given: Sequence[Sequence[Expression]] = ctx.args
         types = [
-            self._admitted(typ, exprs, root, ctx.api)
-            for typ, exprs in zip(callee.arg_types, given, strict=False)
+            self._admitted(typ, exprs, trusted, ctx.api) for typ, exprs in zip(callee.arg_types, given, strict=False)
         ]
         types += callee.arg_types[len(types) :]
         changed = any(a is not b for a, b in zip(types, callee.arg_types, strict=True))
         return callee.copy_modified(arg_types=types) if changed else callee
 
-    def _admitted(self, typ: Type, given: Sequence[Expression], root: str, api: Any) -> Type:
-        trusted = root in TRUSTED
+    def _admitted(self, typ: Type, given: Sequence[Expression], trusted: bool, api: Any) -> Type:
         proper = get_proper_type(typ)
-        if not given or isinstance(proper, _LEFT):
-            return typ
-        if isinstance(proper, TypeVarType) or (root == "builtins" and has_type_vars(proper)):
-            return typ  # it takes the layer's own type
+        if not given or isinstance(proper, _LEFT) or isinstance(proper, TypeVarType):
+            return typ  # a type variable takes the layer's own type
         if isinstance(proper, CallableType) and natives_in(proper.ret_type):
             return UnionType([typ, self.anything(proper)])
+        if is_layer(proper):
+            return self.words.any_layer()  # the parameter of `append` of a list of layers
+        if not trusted and not natives_in(proper):
+            return typ
         if any(holds_layers(one, api) for one in given):
-            return unknown() if trusted or natives_in(proper) else typ
-        if trusted or natives_in(proper):
-            return UnionType([typ, self.words.any_layer()])
-        return typ
+            return unknown()
+        if is_subtype(self.words.layer(unknown(), unknown()), typ):
+            return typ
+        return UnionType([typ, self.words.any_layer()])
+
+    def widen(self, ctx: Any) -> None:
+        """A list that a body appends layers of several shapes to is one of layers of any: mypy took the first's type
+        for that of all, and a type of its own, which changes here, is what the later reads see."""
+        held = get_proper_type(ctx.type)
+        if not isinstance(held, Instance) or held.type.fullname not in _GROWING or not is_layer(held.args[-1]):
+            return
+        args = self.words.layer_args(held.args[-1])
+        given = [typ for types in ctx.arg_types for typ in types if is_layer(typ)]
+        if args is None or all(is_subtype(typ, held.args[-1]) for typ in given):
+            return
+        held.args = (*held.args[:-1], self.words.layer(args[0], self.words.tape(unknown(), unknown())))
 
     # ------------------------------------------------------------------ what comes back
     def lifted(self, typ: Type, taken: Type, module: str) -> ProperType:

@@ -30,7 +30,7 @@ from symbolic.function import SymbolicFunction
 from symbolic.layer import METHODS, Layer
 from symbolic.leaves import Weight
 from symbolic.mypy_plugin.arguments import Arguments
-from symbolic.mypy_plugin.bodies import TRUSTED, Bodies, natives_in
+from symbolic.mypy_plugin.bodies import BUILTINS, TRUSTED, Bodies, natives_in
 from symbolic.mypy_plugin.expansions import Expansions
 from symbolic.mypy_plugin.reporting import report
 from symbolic.mypy_plugin.vocabulary import IDENTITY, LAYER, NDARRAY, PROJECTION, Vocabulary, holds_layer, is_layer, taken_apart, unknown
@@ -51,8 +51,6 @@ OF_LAYERS = {*dir(SymbolicFunction), *dir(Weight), *dir(Operation)}.union(
 )
 """What nodes of the tree have besides: where a checker sees a Layer, a program may know the node better."""
 Operator = tuple[Callable[..., Any], bool]
-_BUILTINS = {f"builtins.{name}" for name in ("abs", "complex", "divmod", "float", "max", "min", "pow", "round", "sum")}
-"""Those that keep the gradient; `len`, `int` and `str` of a layer give what plain Python gives."""
 OPERATORS: dict[str, Operator] = {
     **{f"__{name}__": (function, False) for name, function in {**_BINARY, **_COMPARED, **_UNARY}.items()},
     **{f"__r{name}__": (function, True) for name, function in _BINARY.items()},
@@ -183,6 +181,7 @@ class Calls:
         """A method of a user's own class that is given layers, such as `list.append` and `model.hidden(x)`."""
         module = ctx.api.tree.fullname
         taken = self.taken(given)
+        self.bodies.widen(ctx)
         return self.bodies.callable(self.bodies.lifted(ctx.default_return_type, taken, module), taken, module)
 
     def rows(self, given: Given, ctx: Any, taken: Type) -> Type:
@@ -397,7 +396,7 @@ def uses_layers(tree: MypyFile) -> bool:
 def known_function(fullname: str) -> Any:
     """The function of a name in NumPy, SciPy, `math`, the builtins or this library; `None` for a user's, never imported."""
     root = fullname.partition(".")[0]
-    if root not in TRUSTED or root in ("functools", "itertools") or (root == "builtins" and fullname not in _BUILTINS):
+    if root not in TRUSTED or (root == "builtins" and fullname not in BUILTINS):
         return None
     if root == "symbolic" and not fullname.startswith("symbolic.ops."):
         return None

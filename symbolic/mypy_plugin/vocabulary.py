@@ -126,14 +126,21 @@ def taken_apart(typ: Type | None) -> ProperType | None:
 
 def is_layer(typ: Type | None) -> bool:
     proper = get_proper_type(typ)
-    return isinstance(proper, Instance) and proper.type.has_base(LAYER)
+    return isinstance(proper, Instance) and proper.type.has_base(LAYER) and not is_phantom(proper)
+
+
+def is_phantom(typ: ProperType) -> bool:
+    """Whether a type is `any_layer`, which mypy takes out of a parameter's union into the type of an argument."""
+    if not isinstance(typ, Instance) or typ.type.fullname != LAYER or len(typ.args) != 2:
+        return False
+    return isinstance(get_proper_type(typ.args[0]), UninhabitedType)
 
 
 def holds_layer(typ: Type | None) -> bool:
     """Whether a value of this type may hold a traced one: a layer, or a structure or union of some."""
     proper = taken_apart(typ)
     if isinstance(proper, Instance):
-        return proper.type.has_base(LAYER) or any(map(holds_layer, proper.args))
+        return is_layer(proper) or (not is_phantom(proper) and any(map(holds_layer, proper.args)))
     if isinstance(proper, (TupleType, UnionType)):
         return any(map(holds_layer, proper.items))
     return False
