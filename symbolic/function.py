@@ -23,7 +23,7 @@ from symbolic.nn.initializers import fresh_seed
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Tuple
 from symbolic.paths import Traces
-from symbolic.signature import Signature, signature_of
+from symbolic.signature import Signature, no_values, signature_of
 from symbolic.sites import Store, place_name
 from symbolic.trace import Tracing, as_output, run_body, trace
 from symbolic.values import is_static, native
@@ -75,12 +75,7 @@ class SymbolicFunction(Layer[Any, Any]):
     def _complete(self) -> None:
         missing = self.missing()
         if missing:
-            given = ", ".join(f"{name}=…" for name in missing)
-            raise DtypeError(
-                f"{self.title} was given no value for {', '.join(missing)}",
-                where=place_of(self._origin),
-                remedy=f"make a layer of it first: {self.title}({given})",
-            )
+            raise no_values(self.title, missing, place_of(self._origin))
 
     # ------------------------------------------------------------------ calling
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

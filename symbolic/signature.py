@@ -59,6 +59,16 @@ class Signature:
         return twin
 
 
+def no_values(title: str, missing: Sequence[str], where: str = "") -> DtypeError:
+    """What is said of hyperparameters without values, when a layer is wanted and by a type checker."""
+    given = ", ".join(f"{name}=…" for name in missing)
+    return DtypeError(
+        f"{title} was given no value for {', '.join(missing)}",
+        where=where,
+        remedy=f"make a layer of it first: {title}({given})",
+    )
+
+
 def without_inputs(title: str, where: str = "") -> DtypeError:
     """What is said of a function without inputs, when it is decorated and by a type checker."""
     return DtypeError(

@@ -29,7 +29,7 @@ from mypy.types import FunctionLike, Type
 
 from symbolic.mypy_plugin.arguments import Arguments
 from symbolic.mypy_plugin.bodies import RUNNING, Bodies
-from symbolic.mypy_plugin.calls import OPERATORS, Calls
+from symbolic.mypy_plugin.calls import Calls
 from symbolic.mypy_plugin.expansions import Expansions
 from symbolic.mypy_plugin.functions import Functions
 from symbolic.mypy_plugin.hints import Hints
@@ -107,7 +107,9 @@ class SymbolicPlugin(Plugin):
         if fullname == LINEAR:
             return self._guarded(self.networks.linear, "default_return_type")
         if fullname in DERIVATIVES:
-            return self._guarded(functools.partial(self.networks.derivative, kind=DERIVATIVES[fullname]), "default_return_type")
+            return self._guarded(
+                functools.partial(self.networks.derivative, kind=DERIVATIVES[fullname]), "default_return_type"
+            )
         return self._guarded(functools.partial(self.calls.function, fullname), "default_return_type")
 
     def get_method_hook(self, fullname: str) -> Callable[[MethodContext], Type] | None:
@@ -177,4 +179,4 @@ def plugin(version: str) -> type[Plugin]:
     return SymbolicPlugin
 
 
-__all__ = ["OPERATORS", "SymbolicPlugin", "plugin"]
+__all__ = ["SymbolicPlugin", "plugin"]

@@ -1,4 +1,4 @@
-"""What does a call mean within a symbolic body? Whatever takes arrays and numbers there takes layers, and gives layers."""
+"""What does a call mean within a symbolic body? What takes arrays and numbers takes layers there, and gives layers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from mypy.nodes import (
     ARG_POS,
     ARG_STAR,
     ARG_STAR2,
-    CallExpr,
     DictExpr,
     Expression,
     FuncItem,
@@ -39,15 +38,24 @@ from mypy.types import (
 )
 
 from symbolic.mypy_plugin.expansions import Expansions, is_native
-from symbolic.mypy_plugin.vocabulary import IDENTITY, PROJECTION, TRAINER, Vocabulary, holds_layer, is_layer, taken_apart, unknown
+from symbolic.mypy_plugin.vocabulary import (
+    IDENTITY,
+    PROJECTION,
+    TRAINER,
+    Vocabulary,
+    holds_layer,
+    is_layer,
+    taken_apart,
+    unknown,
+)
 
 TRUSTED = ("numpy", "math", "scipy", "builtins", "operator", "symbolic", "cmath")
 """Packages whose functions are followed by what they are, not by their hints."""
 BUILTINS = {f"builtins.{name}" for name in ("abs", "complex", "divmod", "float", "max", "min", "pow", "round", "sum")}
 """Those that keep the gradient; `len`, `int` and `str` of a layer give what plain Python gives."""
 _GROWING = ("builtins.list", "builtins.dict", "collections.deque")
-_LEFT = (AnyType, TypedDictType, UnpackType, ParamSpecType)
-"""Types of parameters that stay as they are."""
+_LEFT = (AnyType, TypedDictType, TypeVarType, UnpackType, ParamSpecType)
+"""Types of parameters that stay as they are; a type variable takes the layer's own type."""
 CHECKED = ("symbolic.function.Decorator", TRAINER)
 RUNNING = ("__call__", "predict", "train")
 """What runs a layer on values, or composes it."""
@@ -112,7 +120,7 @@ class Bodies:
     def admitting(self, fullname: str, ctx: Any) -> FunctionLike:
         """The signature of a function that is called in a body, with layers wherever it takes arrays or numbers."""
         callee: CallableType = ctx.default_signature
-        if self.taken(ctx.api) is None or makes_layers(ctx):
+        if self.taken(ctx.api) is None:
             return callee
         root = fullname.partition(".")[0]
         trusted = root in TRUSTED if root != "builtins" else fullname in BUILTINS
@@ -126,8 +134,8 @@ class Bodies:
 
     def _admitted(self, typ: Type, given: Sequence[Expression], trusted: bool, api: Any) -> Type:
         proper = get_proper_type(typ)
-        if not given or isinstance(proper, _LEFT) or isinstance(proper, TypeVarType):
-            return typ  # a type variable takes the layer's own type
+        if not given or isinstance(proper, _LEFT):
+            return typ
         if isinstance(proper, CallableType) and natives_in(proper.ret_type):
             return UnionType([typ, self.anything(proper)])
         if is_layer(proper):
@@ -179,13 +187,6 @@ class Bodies:
             return typ
         lifted = self.anything(proper).copy_modified(ret_type=self.lifted(proper.ret_type, taken, module))
         return Overloaded([proper, lifted])
-
-
-def makes_layers(ctx: Any) -> bool:
-    """Whether a symbolic function with hyperparameters is called, whose type says itself what it takes."""
-    callee = ctx.context.callee if isinstance(ctx.context, CallExpr) else None
-    typ = None if callee is None else get_proper_type(ctx.api.lookup_type_or_none(callee))
-    return isinstance(typ, Overloaded) and any(is_layer(one.ret_type) and one.variables for one in typ.items)
 
 
 def natives_in(typ: Type | None) -> bool:

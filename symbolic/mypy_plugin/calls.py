@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-import importlib
 import operator
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from mypy.nodes import ARG_STAR, ARG_STAR2, CallExpr, Context, Expression, ListExpr, MemberExpr, MypyFile, RefExpr, TupleExpr
+from mypy.nodes import (
+    ARG_STAR,
+    ARG_STAR2,
+    CallExpr,
+    Expression,
+    MemberExpr,
+    RefExpr,
+)
 from mypy.subtypes import is_subtype
 from mypy.types import (
     AnyType,
@@ -26,80 +30,25 @@ from mypy.types import (
     get_proper_type,
 )
 
-from symbolic.function import SymbolicFunction
 from symbolic.layer import METHODS, Layer
-from symbolic.leaves import Weight
 from symbolic.mypy_plugin.arguments import Arguments
-from symbolic.mypy_plugin.bodies import BUILTINS, TRUSTED, Bodies, natives_in
+from symbolic.mypy_plugin.bodies import Bodies, natives_in
 from symbolic.mypy_plugin.expansions import Expansions
+from symbolic.mypy_plugin.given import OF_LAYERS, OPERATORS, Given, known_function, layers_in, uses_layers
 from symbolic.mypy_plugin.reporting import report
-from symbolic.mypy_plugin.vocabulary import IDENTITY, LAYER, NDARRAY, PROJECTION, Vocabulary, holds_layer, is_layer, taken_apart, unknown
-from symbolic.ops.operation import OPERATIONS, Operation
+from symbolic.mypy_plugin.vocabulary import (
+    IDENTITY,
+    LAYER,
+    NDARRAY,
+    PROJECTION,
+    Vocabulary,
+    holds_layer,
+    is_layer,
+    unknown,
+)
 from symbolic.polynomial import Size
 from symbolic.static import evaluation
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value
-from symbolic.static.printing import short_layer
-
-_BINARY = {name: getattr(operator, name) for name in ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow")}
-_BINARY |= {"and": operator.and_, "or": operator.or_, "xor": operator.xor, "lshift": operator.lshift}
-_BINARY |= {"rshift": operator.rshift, "divmod": divmod}
-_COMPARED = {name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")}
-_UNARY = {"neg": operator.neg, "pos": operator.pos, "invert": operator.invert, "abs": abs}
-
-OF_LAYERS = {*dir(SymbolicFunction), *dir(Weight), *dir(Operation)}.union(
-    *[(*one.operand_names, *one.defaults) for one in OPERATIONS]
-)
-"""What nodes of the tree have besides: where a checker sees a Layer, a program may know the node better."""
-Operator = tuple[Callable[..., Any], bool]
-OPERATORS: dict[str, Operator] = {
-    **{f"__{name}__": (function, False) for name, function in {**_BINARY, **_COMPARED, **_UNARY}.items()},
-    **{f"__r{name}__": (function, True) for name, function in _BINARY.items()},
-    **{f"__i{name}__": (function, False) for name, function in _BINARY.items()},
-    "__getitem__": (operator.getitem, False),
-}
-"""The function of each special method, and whether its operands come the other way round."""
-
-
-class Given:
-    """One call, as the hooks of functions and of methods tell it."""
-
-    def __init__(self, ctx: Any) -> None:
-        self.ctx, self.api, self.context = ctx, ctx.api, ctx.context
-        self.positional: list[tuple[Type, Expression | None]] = []
-        self.named: dict[str, tuple[Type, Expression]] = {}
-        self.faithful = True
-        for types, exprs, kinds, names in zip(ctx.arg_types, ctx.args, ctx.arg_kinds, ctx.arg_names, strict=True):
-            for typ, expr, kind, name in zip(types, exprs, kinds, names, strict=True):
-                if kind in (ARG_STAR, ARG_STAR2):
-                    self.faithful = False
-                elif name is None:
-                    self.positional.append((typ, expr))
-                else:
-                    self.named[name] = typ, expr
-
-    @cached_property
-    def types(self) -> list[Type]:
-        return [typ for types in self.ctx.arg_types for typ in types]
-
-    @cached_property
-    def layers(self) -> list[Type]:
-        """The types of the arguments, and of the entries of displays among them, that hold layers."""
-        found = [typ for typ in self.types if holds_layer(typ)]
-        for exprs in self.ctx.args:
-            found += [typ for expr in exprs for typ in self._entries(expr) if holds_layer(typ)]
-        return found
-
-    def _entries(self, expression: Expression) -> list[Type]:
-        if not isinstance(expression, (ListExpr, TupleExpr)):
-            return []
-        types = [self.type_of(one) for one in expression.items]
-        inner = [typ for one in expression.items for typ in self._entries(one)]
-        return [typ for typ in types if typ is not None] + inner
-
-    def type_of(self, expression: Expression) -> Type | None:
-        """The type that mypy has found for a part of an argument."""
-        found: Type | None = self.api.lookup_type_or_none(expression)
-        return found
 
 
 class Calls:
@@ -192,7 +141,14 @@ class Calls:
             entries = [self.words.layer(taken, self.expansions.tape(one, module)) for one in data.items]
             row: Type = UnionType.make_union(entries)
         else:
-            row = self.answer(given, operator.getitem, [(ctx.type, None), (self.words.instance("builtins.int"), None)], {}, unknown(), taken)
+            row = self.answer(
+                given,
+                operator.getitem,
+                [(ctx.type, None), (self.words.instance("builtins.int"), None)],
+                {},
+                unknown(),
+                taken,
+            )
         return self.words.instance("typing.Iterator", row)
 
     def data(self, typ: Type) -> ProperType:
@@ -285,7 +241,9 @@ class Calls:
             return one
         if is_subtype(b, a):
             return other
-        seen = f"layers of different symbolic functions meet: one takes {self.short(one)}, the other {self.short(other)}"
+        seen = (
+            f"layers of different symbolic functions meet: one takes {self.short(one)}, the other {self.short(other)}"
+        )
         report(given.api, Finding(seen, "call the one within the other: g(f(x)), or g.compose(f)"), given.context)
         return unknown()
 
@@ -370,42 +328,3 @@ class Calls:
     def anything(self, taken: Type) -> Instance:
         """A layer of whose value nothing is known."""
         return self.words.layer(taken, self.words.tape(unknown(), unknown()))
-
-
-def layers_in(typ: Type) -> list[ProperType]:
-    """The layers that stand in a type."""
-    proper = taken_apart(typ)
-    if proper is None:
-        return []
-    if is_layer(proper):
-        return [proper]
-    if isinstance(proper, (TupleType, UnionType)):
-        return [one for item in proper.items for one in layers_in(item)]
-    if isinstance(proper, Instance):
-        return [one for item in proper.args for one in layers_in(item)]
-    return []
-
-
-def uses_layers(tree: MypyFile) -> bool:
-    """Whether a module imports this library, under whatever name."""
-    nodes = (symbol.node for symbol in tree.names.values())
-    return any(node is not None and str(node.fullname).partition(".")[0] == "symbolic" for node in nodes)
-
-
-@functools.cache
-def known_function(fullname: str) -> Any:
-    """The function of a name in NumPy, SciPy, `math`, the builtins or this library; `None` for a user's, never imported."""
-    root = fullname.partition(".")[0]
-    if root not in TRUSTED or (root == "builtins" and fullname not in BUILTINS):
-        return None
-    if root == "symbolic" and not fullname.startswith("symbolic.ops."):
-        return None
-    module, _, name = fullname.rpartition(".")
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError):  # in the stubs alone
-        return None
-    return found if callable(found) else None
-
-
-__all__ = ["OPERATORS", "Calls", "Context", "Given", "known_function", "short_layer"]

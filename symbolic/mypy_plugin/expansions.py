@@ -1,4 +1,4 @@
-"""What are the three expansions? `Identity` for a parameter, `Layer` for a local and a return, `Layer` for a callable."""
+"""What are the three expansions? `Identity` for a parameter, `Layer` for a local, a return, and a callable."""
 
 from __future__ import annotations
 
@@ -63,18 +63,17 @@ class Expansions:
     def parameter(self, typ: Type, inputs: Sequence[Type], module: str, fail: Fail) -> ProperType:
         """`Identity[T, ΔT]`, or the `Projection` of one of several; of a union, what the body is given in each case."""
         native = self.native(typ)
-        if isinstance(native, UnionType):
-            several = inputs if sum(not isinstance(get_proper_type(one), NoneType) for one in native.items) < 2 else [*inputs, native]
-            members = [self.parameter(one, several, module, fail) for one in native.items]
-            return get_proper_type(UnionType.make_union(members))
-        if isinstance(native, NoneType):
-            return native  # a body is given None as it is
-        delta = self.delta(native, module, fail)
-        if len(inputs) == 1:
-            return self.words.identity(native, delta)
-        # of a single input that is one type or another, each is a projection too: all of them take the same
-        taken = inputs[:1] if len(inputs) == 2 and inputs[0] is inputs[1] else inputs
-        return self.words.projection(self.taken(taken, module), native, delta)
+        members = list(map(get_proper_type, native.items)) if isinstance(native, UnionType) else [native]
+        single = len(inputs) == 1 and sum(not isinstance(one, NoneType) for one in members) == 1
+
+        def leaf(one: ProperType) -> ProperType:
+            if isinstance(one, NoneType):
+                return one  # a body is given None as it is
+            delta = self.delta(one, module, fail)
+            return self.words.identity(one, delta) if single else self.words.projection(taken, one, delta)
+
+        taken = self.taken(inputs, module)
+        return get_proper_type(UnionType.make_union([leaf(one) for one in members]))
 
     def taken_by(self, function: FuncItem) -> Type | None:
         """What a function takes whose signature is expanded already; `None` where it is not symbolic."""
@@ -121,7 +120,9 @@ class Expansions:
         if not isinstance(proper, CallableType) or not is_native(proper.ret_type):
             return typ
         given = [unknown() if is_native(one) else one for one in proper.arg_types]
-        return proper.copy_modified(arg_types=given, ret_type=self.words.layer(taken, self.tape(proper.ret_type, module)))
+        return proper.copy_modified(
+            arg_types=given, ret_type=self.words.layer(taken, self.tape(proper.ret_type, module))
+        )
 
     # ------------------------------------------------------------------ 3: anywhere else
     def of_callable(self, function: CallableType, module: str, fail: Fail) -> Instance:

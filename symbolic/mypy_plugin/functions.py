@@ -2,46 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from mypy.nodes import (
-    ARG_NAMED,
     ARG_NAMED_OPT,
     ARG_OPT,
-    ARG_POS,
     ARG_STAR,
     ARG_STAR2,
     ArgKind,
-    CallExpr,
     Context,
     Decorator,
     Expression,
     FuncDef,
     RefExpr,
 )
-from mypy.subtypes import is_subtype
 from mypy.types import (
-    AnyType,
     CallableType,
     Instance,
-    LiteralType,
     NoneType,
     Overloaded,
+    Parameters,
     ProperType,
-    TupleType,
     Type,
-    TypeOfAny,
-    TypeVarId,
-    TypeVarType,
+    UninhabitedType,
     UnionType,
     get_proper_type,
 )
 
-from symbolic.mypy_plugin.calls import Calls, Given
 from symbolic.mypy_plugin.expansions import Expansions, bounded
+from symbolic.mypy_plugin.given import Given
 from symbolic.mypy_plugin.reporting import report
-from symbolic.mypy_plugin.vocabulary import IDENTITY, LAYER, PROJECTION, Vocabulary, is_layer, unknown
+from symbolic.mypy_plugin.vocabulary import FACTORY, IDENTITY, PROJECTION, Vocabulary, unknown
 from symbolic.signature import without_inputs
 from symbolic.static.abstract import Finding
 
@@ -121,7 +112,7 @@ class Functions:
         if not plan.inputs:
             report(ctx.api, _no_inputs(signature, function), ctx.context)
             return self.words.layer(unknown(), unknown())
-        return self.made(plan, signature, bound, ctx.api.tree.fullname)
+        return self.made(plan, signature, ctx.api.tree.fullname)
 
     def _beside(self, plan: Plan, given: Given) -> Plan:
         """The plan with the hints that were given beside the function."""
@@ -142,53 +133,16 @@ class Functions:
             self.expansions.taken(inputs, module), self.expansions.tape(bounded(plan.returned), module)
         )
 
-    def made(self, plan: Plan, signature: CallableType, bound: bool, module: str) -> Type:
-        """A Layer; or, while hyperparameters are missing, a factory, which the overloads of its type describe."""
+    def made(self, plan: Plan, signature: CallableType, module: str) -> Type:
+        """A Layer; or a factory of layers, while hyperparameters are missing."""
+        layer = self.layer(plan, module)
         if all(one.optional for one in plan.hyperparameters):
-            return self.layer(plan, module)
-        return self._factory(plan, signature, bound, module)
-
-    def _factory(self, plan: Plan, signature: CallableType, bound: bool, module: str) -> Type:
-        """`dense(inputs=4, outputs=2)`: a layer. `dense(x, inputs=4, outputs=2)`: a layer over x, or its value."""
+            return layer
         plain = self.expansions.natives.plain
-        taken = TypeVarType(
-            "In",
-            "In",
-            TypeVarId(-1, namespace="symbolic.In"),
-            [],
-            self.words.instance("builtins.object"),
-            AnyType(TypeOfAny.from_omitted_generics),
-        )
-        given = self.expansions.tape(plain(plan.returned), module)
-        hyper = [one._replace(kind=ARG_NAMED_OPT if one.optional else ARG_NAMED) for one in plan.hyperparameters]
-
-        def overload(rows: Sequence[Parameter], result: Type, *variables: TypeVarType) -> CallableType:
-            first = [(signature.arg_names[0], ARG_POS, signature.arg_types[0])] if bound else []
-            rows = sorted(rows, key=lambda one: _ORDER[one.kind])
-            entries = [*first, *[(one.name, one.kind, one.typ) for one in rows]]
-            names, kinds, types = map(list, zip(*entries, strict=True))
-            return CallableType(
-                types, kinds, names, result, signature.fallback, name=signature.name, variables=list(variables)
-            )
-
-        def over(one: Parameter) -> Parameter:
-            assert one.data is not None
-            native = plain(one.data)
-            layer = self.words.layer(taken, self.words.tape(native, unknown()))
-            return one._replace(typ=UnionType([layer, native]))
-
-        natives = [one if one.data is None else one._replace(typ=plain(one.data)) for one in plan.parameters]
-        layers = [one if one.data is None else over(one) for one in plan.parameters]
-        return Overloaded(
-            [
-                overload(hyper, self.layer(plan, module)),
-                overload(natives, plain(plan.returned)),
-                overload(layers, self.words.layer(taken, given), taken),
-            ]
-        )
-
-
-_ORDER = {ARG_POS: 0, ARG_OPT: 1, ARG_STAR: 2, ARG_NAMED: 3, ARG_NAMED_OPT: 4, ARG_STAR2: 5}
+        types = [one.typ if one.data is None else plain(one.data) for one in plan.parameters]
+        kinds, names = [one.kind for one in plan.parameters], [one.name for one in plan.parameters]
+        nothing = UninhabitedType()  # it takes nothing yet, so it is no layer of any input
+        return self.words.instance(FACTORY, nothing, Parameters(types, kinds, names), plain(bounded(plan.returned)))
 
 
 def _instance_of(typ: Type) -> ProperType:
@@ -206,7 +160,7 @@ def is_bound(function: FuncDef) -> bool:
     return bool(function.info) and not function.is_static
 
 
-def _definition(context: Context, expression: Expression) -> FuncDef | None:
+def _definition(context: Context, expression: Expression | None) -> FuncDef | None:
     """The function that is decorated, if its definition is in sight."""
     if isinstance(context, Decorator):
         return context.func

@@ -35,8 +35,8 @@ from mypy.types import (
 
 from symbolic.mypy_plugin.expansions import Expansions
 from symbolic.mypy_plugin.metadata import in_alias, shaped
-from symbolic.mypy_plugin.statements import returns
 from symbolic.mypy_plugin.reporting import SYMBOLIC_CODE, failed_hint
+from symbolic.mypy_plugin.statements import returns
 from symbolic.mypy_plugin.vocabulary import ANNOTATED, DECLARED, MARKED, NotReady, taken_apart, unknown
 
 
@@ -180,7 +180,11 @@ class Hints:
             return self.expansions.native(typ)
         wider = self.expansions.local(typ, taken, self.semanal.cur_mod_id, self._fail(ctx))
         statement = self.semanal.statement
-        if isinstance(statement, AssignmentStmt) and wider is not typ and stands_in(ctx.type, statement.unanalyzed_type):
+        if (
+            isinstance(statement, AssignmentStmt)
+            and wider is not typ
+            and stands_in(ctx.type, statement.unanalyzed_type)
+        ):
             name = getattr(statement.lvalues[0], "name", "the value")
             statement.rvalue = self._held(statement.rvalue, self._marked_native(typ), name)
         return wider
@@ -203,7 +207,7 @@ class Hints:
         return fail
 
     def _marked_native(self, typ: Type) -> Type:
-        """What a hint of a single mark declares; of a structure, or of a bare native type, nothing is held against it."""
+        """What a hint of a single mark declares; nothing is held against a structure, or a bare native type."""
         proper = get_proper_type(typ)
         if isinstance(proper, UnionType) and len(proper.items) == 1:
             proper = get_proper_type(proper.items[0])

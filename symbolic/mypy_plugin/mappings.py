@@ -1,4 +1,4 @@
-"""Which delta belongs to a native type? What the library registers, and the user's subclasses of `ToLiteral` in view."""
+"""Which delta belongs to a native type? By the library's registry, and the user's subclasses of `ToLiteral` in view."""
 
 from __future__ import annotations
 
@@ -57,14 +57,16 @@ class Mappings:
             return None
         return self._of_class(proper, own, module)
 
-    def _each(self, items: Sequence[Type], module: str, join: Callable[[Sequence[Type]], ProperType]) -> ProperType | None:
+    def _each(
+        self, items: Sequence[Type], module: str, join: Callable[[Sequence[Type]], ProperType]
+    ) -> ProperType | None:
         deltas = [self.delta(one, module) for one in items]
         known = [one for one in deltas if one is not None]
         return join(known) if len(known) == len(deltas) else None
 
     def _of_class(self, typ: Instance, own: dict[str, tuple[str, ProperType]], module: str) -> ProperType | None:
         """The mapping of the class or of the nearest base; a user's own one comes before the library's."""
-        by_type = {data: delta for data, delta in own.values()}
+        by_type = dict(own.values())
         if str(typ) in by_type:  # float32 and float64 are one class to the stubs, so they are told by their names
             return by_type[str(typ)]
         for base in typ.type.mro:

@@ -95,7 +95,9 @@ def sized(typ: Type, marks: Marks, expansions: Expansions, fail: Callable[[str],
     assert isinstance(spec, Spec)  # of an array
     known = expansions.natives.spec(proper)
     if isinstance(known, Spec):
-        spec = Spec(known.shape if spec.shape is None else spec.shape, known.dtype if spec.dtype is None else spec.dtype)
+        spec = Spec(
+            known.shape if spec.shape is None else spec.shape, known.dtype if spec.dtype is None else spec.dtype
+        )
     return expansions.natives.array(spec)
 
 
@@ -133,7 +135,7 @@ def _word(written: Type) -> Any:
 
 
 def _of_jaxtyping(ctx: Any) -> Marks | None:
-    """`Float32[np.ndarray, "batch 784"]`: jaxtyping tells checkers that this is `Annotated`, by the name of the dtype."""
+    """`Float32[np.ndarray, "batch 784"]`: jaxtyping tells checkers that each of its names is `Annotated`."""
     name = ctx.type.name.rpartition(".")[2]
     words = [_word(one) for one in ctx.type.args[1:]]
     if name not in _JAXTYPING or not all(isinstance(one, str) for one in words):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from mypy.nodes import ARG_OPT, ARG_POS, Context
@@ -20,8 +21,9 @@ from mypy.types import (
 
 from symbolic.dims import Names
 from symbolic.mypy_plugin.arguments import Arguments
-from symbolic.mypy_plugin.calls import Calls, Given
+from symbolic.mypy_plugin.calls import Calls
 from symbolic.mypy_plugin.expansions import Expansions, is_native
+from symbolic.mypy_plugin.given import Given
 from symbolic.mypy_plugin.reporting import report
 from symbolic.mypy_plugin.running import Running
 from symbolic.mypy_plugin.vocabulary import NDARRAY, Vocabulary, is_layer, unknown
@@ -52,7 +54,7 @@ class Networks:
 
     # ------------------------------------------------------------------ layers in a row
     def sequential(self, ctx: Any) -> Type:
-        """`Sequential(a, b, …)`: from what the first takes to what the last gives; each takes what the one before gives."""
+        """`Sequential(a, b, …)`: from what the first takes to what the last gives; each takes what came before."""
         given = Given(ctx)
         rows = given.positional
         if not given.faithful or given.named:
@@ -60,7 +62,7 @@ class Networks:
         types: list[Instance] = []
         for typ, expression in rows:
             types.append(self._in_row(typ, types, expression or ctx.context, ctx))
-        for k, (one, other) in enumerate(zip(types, types[1:], strict=False)):
+        for k, (one, other) in enumerate(pairwise(types)):
             self._fits(one, other, f"layer {k + 1} of Sequential", ctx)
         if not types:
             return self.words.instance(SEQUENTIAL, unknown(), unknown())
@@ -145,7 +147,11 @@ class Networks:
         if not isinstance(f, CallableType):
             if isinstance(f, AnyType) or (isinstance(f, Instance) and f.type.get("__call__") is not None):
                 return unknown()
-            report(ctx.api, Finding(f"{kind} of {self.calls.short_native(f)}, which is not callable", "give a function or a layer"), ctx.context)
+            report(
+                ctx.api,
+                Finding(f"{kind} of {self.calls.short_native(f)}, which is not callable", "give a function or a layer"),
+                ctx.context,
+            )
             return unknown()
         if has_aux not in (True, False) or f.is_type_obj():
             return unknown()
@@ -173,7 +179,9 @@ class Networks:
         types = [plain(one) for one in f.arg_types]
         if kind == "vmap":
             mapped = [self._mapped(one) for one in types]
-            return f.copy_modified(arg_types=mapped, ret_type=self._mapped(plain(f.ret_type)), name=None, implicit=False)
+            return f.copy_modified(
+                arg_types=mapped, ret_type=self._mapped(plain(f.ret_type)), name=None, implicit=False
+            )
         positional = [typ for typ, how in zip(types, f.arg_kinds, strict=True) if how in (ARG_POS, ARG_OPT)]
         gradient, value = self._chosen(positional, argnums), plain(f.ret_type)
         if kind in ("jacobian", "hessian"):
@@ -209,4 +217,3 @@ class Networks:
         if isinstance(proper, TupleType):
             return proper.copy_modified(items=[self._mapped(one) for one in proper.items])
         return unknown() if not isinstance(proper, NoneType) else proper
-

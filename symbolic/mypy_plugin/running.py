@@ -13,6 +13,7 @@ from mypy.types import (
     Instance,
     LiteralType,
     NoneType,
+    Parameters,
     ProperType,
     TupleType,
     Type,
@@ -22,11 +23,13 @@ from mypy.types import (
 )
 
 from symbolic.dims import Names
-from symbolic.mypy_plugin.calls import Calls, Given
+from symbolic.mypy_plugin.calls import Calls
 from symbolic.mypy_plugin.expansions import Expansions
-from symbolic.mypy_plugin.functions import Functions, Parameter, Plan, is_bound
+from symbolic.mypy_plugin.functions import Functions, Plan, is_bound
+from symbolic.mypy_plugin.given import Given
 from symbolic.mypy_plugin.reporting import report
-from symbolic.mypy_plugin.vocabulary import NDARRAY, Vocabulary, is_layer, unknown
+from symbolic.mypy_plugin.vocabulary import FACTORY, NDARRAY, Vocabulary, is_layer, unknown
+from symbolic.signature import no_values
 from symbolic.spec import Spec
 from symbolic.static.abstract import Finding
 from symbolic.static.declared import returned, substitute, unify
@@ -61,10 +64,13 @@ class Running:
             title, plan = known
             rows = self._by_name(given, title, plan)
             if rows is None:  # hyperparameters alone: another layer; or a mistake, which is told
-                return ctx.type  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
+                return self.functions.layer(plan, module)
             result = self._checked(rows, self._bound(plan, rows, args[1]), ctx)
         elif given.named and name == "__call__":
             return self._unknown_names(given, args, ctx)
+        elif is_factory(ctx.type) and name != "__call__":
+            report(ctx.api, unmade(get_proper_type(ctx.type)), ctx.context)
+            return unknown()
         else:
             result = self.result(args, [typ for typ, _ in given.positional], given, ctx)
         if name == "__call__" and (given.layers or self.calls.bodies.taken(ctx.api) is not None):
@@ -81,9 +87,7 @@ class Running:
         return self.result((taken, out), [typ for typ, _ in rows], given, ctx)
 
     # ------------------------------------------------------------------ by position
-    def result(
-        self, args: tuple[ProperType, ProperType], types: Sequence[Type], given: Given, ctx: Any
-    ) -> ProperType:
+    def result(self, args: tuple[ProperType, ProperType], types: Sequence[Type], given: Given, ctx: Any) -> ProperType:
         """The native result of running a layer on values of these types, which are held against what it takes."""
         tape, out = self.words.tape_args(args[0]), self.words.tape_args(args[1])
         if out is None:
@@ -117,7 +121,7 @@ class Running:
     def _unknown_names(self, given: Given, args: tuple[ProperType, ProperType], ctx: Any) -> Type:
         """A call by names whose function is not in sight."""
         if not given.positional and not given.layers:
-            return ctx.type  # type: ignore[no-any-return]  # of other hyperparameters
+            return self.words.layer(unknown(), args[1]) if is_factory(ctx.type) else self.words.layer(*args)
         out = self.words.tape_args(args[1])
         result = unknown() if out is None else self.expansions.natives.plain(out[0])
         if not given.layers and self.calls.bodies.taken(ctx.api) is None:
@@ -141,7 +145,7 @@ class Running:
     def _by_name(self, given: Given, title: str, plan: Plan) -> Inputs | None:
         """The inputs of a call, as the function's signature binds them; `None` where none is given."""
         by_position = [one for one in plan.parameters if one.kind not in (ARG_NAMED, ARG_NAMED_OPT)]
-        rows: dict[str, tuple[Type, Expression]] = {}
+        rows: dict[str, tuple[Type, Expression | None]] = {}
         for one, row in zip(by_position, given.positional, strict=False):
             rows[one.name or ""] = row
         names = {one.name for one in plan.parameters}
@@ -152,7 +156,7 @@ class Running:
             return None
         rows |= given.named
         found = [one for one in plan.inputs if one.name in rows]
-        self._hyperparameters(given, rows, plan)
+        self._hyperparameters(given, rows, title, plan)
         absent = [str(one.name) for one in plan.inputs if one.name not in rows and not one.optional]
         if absent and (found or not rows) and given.faithful:
             seen = f"{title} was called without {', '.join(absent)}"
@@ -165,8 +169,13 @@ class Running:
             [unknown() if one.data is None else one.data for one in found],
         )
 
-    def _hyperparameters(self, given: Given, rows: Mapping[str, tuple[Type, Expression]], plan: Plan) -> None:
-        """Hold the hyperparameters that are given against their hints."""
+    def _hyperparameters(
+        self, given: Given, rows: Mapping[str, tuple[Type, Expression | None]], title: str, plan: Plan
+    ) -> None:
+        """Hold the hyperparameters that are given against their hints, and see that none is missing."""
+        missing = [str(one.name) for one in plan.hyperparameters if not one.optional and one.name not in rows]
+        if missing and given.faithful:
+            report(given.api, without_values(title, missing), given.context)
         for one in plan.hyperparameters:
             row = rows.get(one.name or "")
             if row is not None and not is_subtype(row[0], one.typ) and not is_layer(row[0]):
@@ -243,7 +252,7 @@ class Running:
         native, what = map(get_proper_type, proper.args)
         assert isinstance(what, LiteralType)
         for typ, expression in Given(ctx).positional:
-            self.check_returned(get_proper_type(typ), native, str(what.value), expression, ctx.api)
+            self.check_returned(get_proper_type(typ), native, str(what.value), expression or ctx.context, ctx.api)
         return unknown()
 
     def check_returned(self, typ: ProperType, declared: ProperType, what: str, place: Context, api: Any) -> None:
@@ -265,6 +274,24 @@ class Running:
             report(api, found, place)
 
 
+def is_factory(typ: Type) -> bool:
+    proper = get_proper_type(typ)
+    return isinstance(proper, Instance) and proper.type.has_base(FACTORY)
+
+
+def unmade(factory: ProperType) -> Finding:
+    """What is said of a factory that is run."""
+    parameters = get_proper_type(factory.args[1]) if isinstance(factory, Instance) and len(factory.args) > 1 else None
+    rows = zip(parameters.arg_names, parameters.arg_kinds, strict=True) if isinstance(parameters, Parameters) else ()
+    return without_values("a factory", [str(name) for name, kind in rows if not kind.is_optional()][1:])
+
+
+def without_values(title: str, missing: Sequence[str]) -> Finding:
+    """What run time says of hyperparameters without values."""
+    error = no_values(title, missing)
+    return Finding(error.seen, error.remedy)
+
+
 def usage(title: str, plan: Plan) -> str:
     """How a symbolic function is called, as run time says it."""
     required = [f"{one.name}=…" for one in plan.hyperparameters if not one.optional]
@@ -273,6 +300,3 @@ def usage(title: str, plan: Plan) -> str:
 
 def is_array(typ: ProperType) -> bool:
     return isinstance(typ, Instance) and typ.type.has_base(NDARRAY)
-
-
-__all__ = ["Context", "Parameter", "Running"]

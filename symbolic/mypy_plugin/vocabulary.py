@@ -25,6 +25,7 @@ IDENTITY = "symbolic.leaves.Identity"
 PROJECTION = "symbolic.leaves.Projection"
 LITERAL = "symbolic.leaves.Literal"
 NO_DELTA = "symbolic.literal.NoDelta"
+FACTORY = "symbolic.decorated.Factory"
 TRAINER = "symbolic.training.Trainer"
 TO_LITERAL = "symbolic.literal.ToLiteral"
 SYMBOLIC = "symbolic.hints.Symbolic"
@@ -43,7 +44,7 @@ def unknown() -> AnyType:
     return AnyType(TypeOfAny.special_form)
 
 
-class NotReady(Exception):
+class NotReady(Exception):  # noqa: N818 - it is no error of anybody's
     """A class of ours is not analyzed yet: the library itself is being checked."""
 
 
