@@ -90,7 +90,7 @@ def hessian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable
     array([[6., 2.],
            [2., 0.]])
     """
-    return jacobian(grad(f, argnums), argnums)  # type: ignore[no-any-return]  # of arguments that are not known
+    return jacobian(grad(f, argnums), argnums)
 
 
 class _Jacobian:

@@ -211,7 +211,8 @@ class _Runtime:
 
     def forward(self, layer: AnyLayer, tape: Any) -> Any:
         if not isinstance(tape, Tape):
-            tape = as_layer(tape) if not isinstance(tape, tuple) else Literal(tape)
+            constant: Any = Literal(tape) if isinstance(tape, tuple) else as_layer(tape)
+            tape = constant
         if isinstance(layer, Identity):
             return tape.duplicate()
         return Evaluation(network(layer), tape, place_of(source()))

@@ -315,7 +315,7 @@ class _Rewriter(ast.NodeTransformer):
     # ------------------------------------------------------------------ writing
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         hint, node.annotation = node.annotation, ast.Constant(None)
-        node = self.generic_visit(node)  # type: ignore[assignment]  # it stays what it is
+        self.generic_visit(node)  # in place
         node.annotation = hint
         return node
 
@@ -334,7 +334,7 @@ class _Rewriter(ast.NodeTransformer):
             base = base.value
         if entire or not (isinstance(base, ast.Name) and self.locals and base.id in self.locals[-1]):
             return self.generic_visit(node)
-        node = self.generic_visit(node)
+        self.generic_visit(node)  # in place
         ask = ast.Call(ast.Constant(_WRITABLE), [ast.Name(base.id, ast.Load()), ast.Name(_VALUE, ast.Load())], [])
         lines = [
             ast.Assign([ast.Name(_VALUE, ast.Store())], node.value),

@@ -53,7 +53,7 @@ class _Simplifier:
             spec = self.facts.spec(node)
             node = node.rebuilt(operands)
             self.facts.specs[node] = spec
-        return self.reduced(node)  # type: ignore[arg-type]  # an Operation rebuilt is one
+        return self.reduced(node)
 
     def reduced(self, node: Operation) -> AnyLayer:
         """A twin that is there already, the rule's own simplification, or a constant."""

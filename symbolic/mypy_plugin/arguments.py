@@ -41,7 +41,7 @@ from symbolic.static.abstract import UNKNOWN, Value
 
 TypeOf = Callable[[Expression], Type | None]
 
-_OPERATORS = {
+_OPERATORS: Mapping[str, Callable[..., Any]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -49,7 +49,7 @@ _OPERATORS = {
     "%": operator.mod,
     "**": operator.pow,
 }
-_UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+_UNARY: Mapping[str, Callable[..., Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
 _NAMED: Mapping[str, Any] = {
     "builtins.float": float,
     "builtins.int": int,
@@ -112,7 +112,7 @@ class Arguments:
         if isinstance(expression, UnaryExpr) and expression.op in _UNARY:
             return _applied(_UNARY[expression.op], self.of(type_of(expression.expr), expression.expr, type_of))
         if isinstance(expression, OpExpr) and expression.op in _OPERATORS:
-            sides = [self.of(type_of(one), one, type_of) for one in (expression.left, expression.right)]
+            sides: list[Any] = [self.of(type_of(one), one, type_of) for one in (expression.left, expression.right)]
             return _applied(_OPERATORS[expression.op], *sides)
         if isinstance(expression, CallExpr) and not expression.args and isinstance(expression.callee, RefExpr):
             return UNKNOWN

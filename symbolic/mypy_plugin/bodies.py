@@ -88,6 +88,7 @@ class Bodies:
             ret_type=unknown(),
             variables=(),
             unpack_kwargs=False,
+            is_ellipsis_args=True,
         )
 
     def _of_object(self, signature: CallableType) -> CallableType:
@@ -120,9 +121,11 @@ class Bodies:
     def admitting(self, fullname: str, ctx: Any) -> FunctionLike:
         """The signature of a function that is called in a body, with layers wherever it takes arrays or numbers."""
         callee: CallableType = ctx.default_signature
-        if self.taken(ctx.api) is None:
-            return callee
         root = fullname.partition(".")[0]
+        if self.taken(ctx.api) is None and not (
+            root == "numpy" and any(is_named_layer(one, ctx.api) for one in ctx.args)
+        ):
+            return callee
         trusted = root in TRUSTED if root != "builtins" else fullname in BUILTINS
         given: Sequence[Sequence[Expression]] = ctx.args
         types = [
@@ -211,6 +214,11 @@ def holds_layers(expression: Expression, api: Any) -> bool:
         typ = type_of(expression, api)
         return holds_layer(typ) and not is_layer(typ)
     return False
+
+
+def is_named_layer(given: Sequence[Expression], api: Any) -> bool:
+    """Whether a layer is given by its name; outside of a body only what is quickly told is asked."""
+    return any(isinstance(one, RefExpr) and is_layer(type_of(one, api)) for one in given)
 
 
 def type_of(expression: Expression, api: Any) -> Type | None:

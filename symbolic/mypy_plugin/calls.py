@@ -68,9 +68,9 @@ class Calls:
             if taken is not None:
                 return self.bodies.callable(default, taken, module)
             return self.native(given, function, default) if isinstance(get_proper_type(default), AnyType) else default
-        taken = self.taken(given)
         if function is None:
-            return self.bodies.callable(self.bodies.lifted(default, taken, module), taken, module)
+            return self.of_user(given, ctx)
+        taken = self.taken(given)
         if isinstance(function, type) and issubclass(function, Layer):
             return self.case_class(given, function, default, taken)
         return self.answer(given, function, given.positional, given.named, default, taken)
@@ -104,6 +104,8 @@ class Calls:
         known = name in OPERATORS or name in METHODS or name == "__iter__"
         if not (is_layer(ctx.type) and known) and not given.layers:
             return self.native_operation(given, ctx, name)
+        if not known:
+            self.bodies.widen(ctx)
         if not known or not (is_layer(ctx.type) or self.arguments.of_native(ctx.type) is not UNKNOWN):
             return self.of_user(given, ctx)
         taken = self.taken(given, ctx.type)
@@ -127,11 +129,12 @@ class Calls:
         return self.native(given, function, default)
 
     def of_user(self, given: Given, ctx: Any) -> Type:
-        """A method of a user's own class that is given layers, such as `list.append` and `model.hidden(x)`."""
-        module = ctx.api.tree.fullname
-        taken = self.taken(given)
-        self.bodies.widen(ctx)
-        return self.bodies.callable(self.bodies.lifted(ctx.default_return_type, taken, module), taken, module)
+        """A function or a method of a user's own that is given layers: what it gives is one too."""
+        default: Type = ctx.default_return_type
+        taken, module = self.bodies.taken(ctx.api), ctx.api.tree.fullname
+        if taken is None:
+            return default  # outside of a body a function takes and gives what its hints say
+        return self.bodies.callable(self.bodies.lifted(default, taken, module), taken, module)
 
     def rows(self, given: Given, ctx: Any, taken: Type) -> Type:
         """What a layer gives when it is iterated over: its rows, or the entries of a tuple."""
@@ -179,7 +182,7 @@ class Calls:
         wanted = isinstance(context, Instance) and context.type.fullname == NDARRAY
         if not isinstance(value, Value) or (value.loose and not wanted and kwargs.get("keepdims") is not True):
             return default  # it may be a number, and is not needed as an array
-        return self.expansions.natives.type(value.spec)
+        return self.expansions.natives.of_spec(value.spec)
 
     def no_attribute(self, ctx: Any, name: str) -> Type:
         """An attribute that neither arrays nor layers have; that of a case class is known by the class alone."""
@@ -187,7 +190,7 @@ class Calls:
         asked = isinstance(ctx.context, MemberExpr) and ctx.context.name == name  # and not by a protocol
         known = isinstance(proper, Instance) and proper.type.fullname in (LAYER, IDENTITY, PROJECTION)
         known = known and not any(isinstance(get_proper_type(one), AnyType) for one in proper.args)
-        if asked and known and name not in OF_LAYERS and not name.startswith("__"):
+        if asked and known and name not in OF_LAYERS and proper.type.get(name) is None and not name.startswith("__"):
             seen = f"a layer has no attribute {name!r}: {self.short_layer(ctx.type)}"
             remedy = "it has the attributes and methods of arrays, and predict, train, forward, compose, weights"
             report(ctx.api, Finding(seen, remedy), ctx.context)
@@ -218,8 +221,8 @@ class Calls:
             report(ctx.api, answer.finding, ctx.context)
         if name == "shape" and answer.value is UNKNOWN:
             return self.words.instance("builtins.tuple", self.words.instance("builtins.int"))
-        if name in ("ndim", "size") and answer.value is UNKNOWN:
-            return self.words.instance("builtins.int")
+        if answer.value is UNKNOWN and name not in ("T", "mT", "real", "imag", "flat"):
+            return self.words.instance("builtins.int") if name in ("ndim", "size") else ctx.default_attr_type
         return self.typed(answer.value, layer[0], ctx.api.tree.fullname, ctx.default_attr_type)
 
     # ------------------------------------------------------------------ inputs
@@ -307,7 +310,7 @@ class Calls:
         """The type of an answer: a layer for a value that is known by its spec, else the constant's."""
         proper = get_proper_type(default)
         if isinstance(value, Value):
-            data = self.expansions.natives.type(value.spec, value.loose)
+            data = self.expansions.natives.of_spec(value.spec, value.loose)
             return self.words.layer(taken, self.expansions.tape(data, module))
         if isinstance(value, Size):
             return get_proper_type(self.expansions.natives.size(value))
@@ -315,7 +318,7 @@ class Calls:
             fallback = self.words.instance(f"builtins.{type(value).__name__}")
             return fallback.copy_modified(last_known_value=LiteralType(value, fallback))
         if isinstance(value, tuple):
-            items = [self.typed(one, taken, module, unknown()) for one in value]
+            items: list[Type] = [self.typed(one, taken, module, unknown()) for one in value]
             if isinstance(proper, TupleType) and len(proper.items) == len(items):
                 return proper.copy_modified(items=items)
             return self.words.tuple_of(items)

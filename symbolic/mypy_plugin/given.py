@@ -12,6 +12,7 @@ from typing import Any
 from mypy.nodes import ARG_STAR, ARG_STAR2, Expression, ListExpr, MypyFile, TupleExpr
 from mypy.types import Instance, ProperType, TupleType, Type, UnionType
 
+import symbolic
 from symbolic.function import SymbolicFunction
 from symbolic.leaves import Weight
 from symbolic.mypy_plugin.bodies import BUILTINS, TRUSTED
@@ -108,11 +109,11 @@ def known_function(fullname: str) -> Any:
     root = fullname.partition(".")[0]
     if root not in TRUSTED or (root == "builtins" and fullname not in BUILTINS):
         return None
-    if root == "symbolic" and not fullname.startswith("symbolic.ops."):
-        return None
     module, _, name = fullname.rpartition(".")
     try:
         found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError):  # in the stubs alone
         return None
+    if root == "symbolic" and not (fullname.startswith("symbolic.ops.") and getattr(symbolic, name, None) is found):
+        return None  # the library's own rooms are no vocabulary
     return found if callable(found) else None

@@ -48,7 +48,8 @@ class Mappings:
         if isinstance(proper, NoneType):
             return self.words.no_delta()
         if isinstance(proper, TupleType):
-            return self._each(proper.items, module, lambda items: proper.copy_modified(items=list(items)))
+            of = proper
+            return self._each(of.items, module, lambda items: of.copy_modified(items=list(items)))
         if isinstance(proper, UnionType):
             return self._each(proper.items, module, lambda items: get_proper_type(UnionType.make_union(items)))
         if isinstance(proper, LiteralType):

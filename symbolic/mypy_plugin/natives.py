@@ -117,10 +117,10 @@ class Natives:
         return isinstance(inner, AnyType) and inner.type_of_any in (_LOOSE, TypeOfAny.from_another_any)
 
     # ------------------------------------------------------------------ spec to type
-    def type(self, spec: AnySpec | None, loose: bool = False) -> ProperType:
+    def of_spec(self, spec: AnySpec | None, loose: bool = False) -> ProperType:
         """The native type of a value of which this is known; `loose`: one of unknown rank may be a number, too."""
         if isinstance(spec, TupleSpec):
-            return self.words.tuple_of([self.type(one) for one in spec])
+            return self.words.tuple_of([self.of_spec(one) for one in spec])
         if isinstance(spec, OpaqueSpec):
             return NoneType() if spec.kind is type(None) else self._named(spec.kind)
         kind = None if spec is None else native(spec)

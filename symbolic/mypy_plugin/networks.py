@@ -86,6 +86,8 @@ class Networks:
     def composed(self, ctx: Any) -> Type:
         """`outer.compose(inner)`."""
         given = Given(ctx)
+        if not is_layer(ctx.type):
+            return self.calls.operation(ctx, "compose")
         outer = self.words.layer_args(ctx.type)
         inner = self.words.layer_args(given.positional[0][0]) if given.positional else None
         if outer is None or inner is None:
@@ -120,16 +122,17 @@ class Networks:
         """`Linear(4, 8)`: of (..., 4), (..., 8)."""
         default = get_proper_type(ctx.default_return_type)
         given = Given(ctx)
-        sizes = []
+        sizes: list[Spec] = []
         for k, name in enumerate(("inputs", "outputs")):
             row = given.positional[k] if k < len(given.positional) else given.named.get(name)
             value = UNKNOWN if row is None else self.arguments.of(row[0], row[1], given.type_of)
-            sizes.append(Spec((Rest(), value)) if isinstance(value, int) else Spec())
+            shape: Any = (Rest(), value) if isinstance(value, int) else None
+            sizes.append(Spec(shape))
         if not isinstance(default, Instance) or default.type.fullname != LINEAR:
             return default
         natives = self.expansions.natives
-        tapes = [self.words.tape(natives.array(one), natives.array(Spec())) for one in sizes]
-        return default.copy_modified(args=tapes)
+        tapes: list[Type] = [self.words.tape(natives.array(one), natives.array(Spec())) for one in sizes]
+        return self.words.instance(LINEAR, *tapes)
 
     # ------------------------------------------------------------------ functions of functions
     def derivative(self, ctx: Any, kind: str) -> Type:

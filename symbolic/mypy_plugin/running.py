@@ -181,7 +181,7 @@ class Running:
             if row is not None and not is_subtype(row[0], one.typ) and not is_layer(row[0]):
                 have, want = self.calls.short_native(row[0]), self.calls.short_native(one.typ)
                 found = Finding(f"{one.name} is {have} where {want} is declared", f"give a value of type {want}")
-                report(given.api, found, row[1])
+                report(given.api, found, row[1] or given.context)
 
     def _bound(self, plan: Plan, rows: Inputs, out: ProperType) -> ProperType:
         """What the function returns, its type variables bound by the inputs of this call."""

@@ -131,7 +131,8 @@ def _along(shape: tuple[int, ...], axis: int, start: int, size: int) -> tuple[sl
 def concatenate(arrays: Any, axis: Any = 0, dtype: Any = None, casting: Any = "same_kind") -> Any:
     given = _converted(operands_of(arrays), dtype, casting)
     if axis is None:
-        given, axis = [np.ravel(one) for one in given], 0
+        flat: list[Any] = [np.ravel(one) for one in given]
+        given, axis = flat, 0
     return Concatenate.make(tuple(given), (ints(axis, "axis= of np.concatenate"),))
 
 

@@ -242,7 +242,9 @@ def run(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, 
             return Answer(_result(returned, tracing, leaves)), sure
         except Exception as error:
             found = finding(error)
-            if found is None or not (leaves.faithful or found.seen.endswith(_NO_MEMORY)):
+            if found is None or not (
+                leaves.faithful or found.seen.endswith(_NO_MEMORY, " of a traced layer as another type")
+            ):
                 raise Unsettled from error
             return Answer(UNKNOWN, found), False
 
@@ -340,7 +342,7 @@ def _is_doubtful(error: BaseException) -> bool:
 
 
 _NO_MEMORY = " which has no memory of its own"
-_REFUSALS = (" is not supported on layers", _NO_MEMORY)
+_REFUSALS = (" is not supported on layers", _NO_MEMORY, " of a traced layer as another type")
 """How the sentences of refusals end that hold whatever the numbers are (`layer.unsupported`, `ops.methods`)."""
 
 
