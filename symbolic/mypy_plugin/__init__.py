@@ -30,6 +30,7 @@ from mypy.types import FunctionLike, Type
 from symbolic.mypy_plugin.arguments import Arguments
 from symbolic.mypy_plugin.bodies import RUNNING, Bodies
 from symbolic.mypy_plugin.calls import Calls
+from symbolic.mypy_plugin.configuration import dependencies, mappings
 from symbolic.mypy_plugin.expansions import Expansions
 from symbolic.mypy_plugin.functions import Functions
 from symbolic.mypy_plugin.hints import Hints
@@ -51,6 +52,7 @@ class SymbolicPlugin(Plugin):
     def __init__(self, options: Options) -> None:
         super().__init__(options)
         allow_redefinition(options)
+        self.named = mappings(options)
 
     # ------------------------------------------------------------------ the rooms
     @cached_property
@@ -60,8 +62,8 @@ class SymbolicPlugin(Plugin):
     @cached_property
     def expansions(self) -> Expansions:
         natives = Natives(self.words)
-        mappings = Mappings(self.words, natives, self._modules or {}, ())
-        return Expansions(self.words, natives, mappings)
+        known = Mappings(self.words, natives, self._modules or {}, self.named)
+        return Expansions(self.words, natives, known)
 
     @cached_property
     def hints(self) -> Hints:
@@ -150,10 +152,10 @@ class SymbolicPlugin(Plugin):
     # ------------------------------------------------------------------ the cache
     def report_config_data(self, ctx: ReportConfigContext) -> Any:
         """mypy keys its cache by this file alone, but the answers stand in the others."""
-        return {"symbolic": fingerprint()}
+        return {"symbolic": fingerprint(), "mappings": self.named}
 
     def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
-        return []
+        return dependencies(file, self.named)
 
 
 @functools.cache
