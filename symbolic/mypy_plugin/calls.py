@@ -39,16 +39,19 @@ from symbolic.mypy_plugin.reporting import report
 from symbolic.mypy_plugin.vocabulary import (
     IDENTITY,
     LAYER,
+    LITERAL,
     NDARRAY,
     PROJECTION,
+    WEIGHT,
     Vocabulary,
     holds_layer,
     is_layer,
     unknown,
 )
 from symbolic.polynomial import Size
+from symbolic.spec import Spec
 from symbolic.static import evaluation
-from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value
+from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value, native
 
 
 class Calls:
@@ -62,6 +65,8 @@ class Calls:
         """A call of a function by its name."""
         default: Type = ctx.default_return_type
         module, given = ctx.api.tree.fullname, Given(ctx)
+        if fullname in (LITERAL, WEIGHT):
+            return self.leaf(given, default)
         function = known_function(fullname)
         if not given.layers:
             taken = self.bodies.taken(ctx.api)
@@ -74,6 +79,20 @@ class Calls:
         if isinstance(function, type) and issubclass(function, Layer):
             return self.case_class(given, function, default, taken)
         return self.answer(given, function, given.positional, given.named, default, taken)
+
+    def leaf(self, given: Given, default: Type) -> Type:
+        """`Weight(he(784, 128))`, `Literal(np.ones(3))`: with the shape of the array where it is made on the spot."""
+        proper = get_proper_type(default)
+        row = given.positional[0] if given.positional else None
+        if row is None or not isinstance(proper, Instance) or len(proper.args) != 2:
+            return default
+        value = self.arguments.of(row[0], row[1], given.type_of)
+        spec = value.spec if isinstance(value, Value) and not value.loose else None
+        if not isinstance(spec, Spec) or not spec.shape or native(spec) is not np.ndarray:
+            return default
+        natives = self.expansions.natives
+        delta = self.expansions.delta(natives.array(spec), given.api.tree.fullname)
+        return proper.copy_modified(args=[natives.array(spec), delta])
 
     def case_class(self, given: Given, function: Any, default: Type, taken: Type) -> Type:
         """`Plus(f, g)`: a layer of a known type where those of the operands are known, else a node of the class."""
