@@ -91,7 +91,10 @@ class SymbolicPlugin(Plugin):
 
     # ------------------------------------------------------------------ the hooks
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
-        return self.hints.hook(fullname)
+        try:
+            return self.hints.hook(fullname)
+        except NotReady:  # the library itself is being checked
+            return None
 
     def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
         if fullname == SEQUENTIAL:

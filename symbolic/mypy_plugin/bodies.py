@@ -40,6 +40,7 @@ from mypy.types import (
 from symbolic.mypy_plugin.expansions import Expansions, is_native
 from symbolic.mypy_plugin.vocabulary import (
     IDENTITY,
+    LAYER,
     PROJECTION,
     TRAINER,
     Vocabulary,
@@ -169,16 +170,19 @@ class Bodies:
         proper = taken_apart(typ)
         if proper is None:
             return get_proper_type(typ)
-        if isinstance(proper, Instance) and proper.type.fullname in (IDENTITY, PROJECTION):
-            args = self.words.layer_args(proper)  # what came out of a function is no input any more
+        if isinstance(proper, Instance) and proper.type.fullname in (IDENTITY, LAYER, PROJECTION):
+            args = self.words.layer_args(proper)
             assert args is not None
-            return self.words.layer(*args)
+            return self.words.layer(taken, args[1])  # what came out of a function is no input, and of this body
         if isinstance(proper, Instance) and is_native(proper):
             return self.words.layer(taken, self.expansions.tape(self.expansions.natives.plain(proper), module))
         if isinstance(proper, TupleType):
             return proper.copy_modified(items=[self.lifted(one, taken, module) for one in proper.items])
         if isinstance(proper, UnionType):
-            return get_proper_type(UnionType.make_union([self.lifted(one, taken, module) for one in proper.items]))
+            items = list(map(get_proper_type, proper.items))
+            if len(items) == 2 and is_layer(items[0]) and isinstance(items[1], AnyType):
+                items = items[:1]  # of a symbolic function that is not decorated
+            return get_proper_type(UnionType.make_union([self.lifted(one, taken, module) for one in items]))
         if isinstance(proper, Instance) and proper.args and proper.type.module_name in ("builtins", "typing"):
             return proper.copy_modified(args=[self.lifted(one, taken, module) for one in proper.args])
         return proper
