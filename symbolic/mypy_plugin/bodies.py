@@ -187,13 +187,30 @@ class Bodies:
             return proper.copy_modified(args=[self.lifted(one, taken, module) for one in proper.args])
         return proper
 
+    def held_function(self, typ: Type, api: Any) -> Type:
+        """What a body takes out of a structure, `acts["tanh"]`: a function there is called with layers."""
+        proper = get_proper_type(typ)
+        members = map(get_proper_type, proper.items) if isinstance(proper, UnionType) else [proper]
+        if not any(map(is_of_natives, members)):
+            return typ
+        taken = self.taken(api)
+        return typ if taken is None else self.callable(typ, taken, api.tree.fullname)
+
     def callable(self, typ: Type, taken: Type, module: str) -> Type:
         """A function that a body has made, such as `grad(f)`: called with layers it gives layers."""
         proper = get_proper_type(typ)
-        if not isinstance(proper, CallableType) or proper.is_type_obj() or not natives_in(proper.ret_type):
+        if isinstance(proper, UnionType):
+            return UnionType.make_union([self.callable(one, taken, module) for one in proper.items])
+        if not is_of_natives(proper):
             return typ
+        assert isinstance(proper, CallableType)
         lifted = self.anything(proper).copy_modified(ret_type=self.lifted(proper.ret_type, taken, module))
         return Overloaded([proper, lifted])
+
+
+def is_of_natives(typ: ProperType) -> bool:
+    """Whether a type is that of a function which gives arrays or numbers."""
+    return isinstance(typ, CallableType) and not typ.is_type_obj() and natives_in(typ.ret_type)
 
 
 def natives_in(typ: Type | None) -> bool:

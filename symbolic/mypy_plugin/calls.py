@@ -13,9 +13,12 @@ from mypy.nodes import (
     CallExpr,
     Expression,
     MemberExpr,
+    NameExpr,
+    OperatorAssignmentStmt,
     RefExpr,
+    TempNode,
 )
-from mypy.subtypes import is_subtype
+from mypy.subtypes import is_same_type, is_subtype
 from mypy.types import (
     AnyType,
     CallableType,
@@ -134,18 +137,31 @@ class Calls:
         if name in OPERATORS:
             function, reflected = OPERATORS[name]
             operands = [*given.positional, own] if reflected else [own, *given.positional]
-            return self.beside_native(self.answer(given, function, operands, {}, ctx.default_return_type, taken), ctx)
+            result = self.beside_native(self.answer(given, function, operands, {}, ctx.default_return_type, taken), ctx)
+            return self.bound_anew(result, ctx)
         return self.answer(given, name, [own, *given.positional], given.named, ctx.default_return_type, taken)
 
     def native_operation(self, given: Given, ctx: Any, name: str) -> Type:
         """An operator of arrays, of which NumPy's hints say nothing: `x @ w`."""
         default: Type = ctx.default_return_type
         if name not in OPERATORS or not isinstance(get_proper_type(default), AnyType):
-            return default
+            return self.bodies.held_function(default, ctx.api)
         function, reflected = OPERATORS[name]
         own = (ctx.type, None)
         given.positional = [*given.positional, own] if reflected else [own, *given.positional]
         return self.native(given, function, default)
+
+    def bound_anew(self, result: Type, ctx: Any) -> Type:
+        """`total += x` for an array `total`: from here on the name stands for a layer, as after `total = total + x`.
+
+        mypy would keep the array's type, and have the layer be one.
+        """
+        statement = ctx.context
+        if not isinstance(statement, OperatorAssignmentStmt) or is_layer(ctx.type) or not is_layer(result):
+            return result
+        if isinstance(statement.lvalue, NameExpr):
+            ctx.api.check_assignment(statement.lvalue, TempNode(result, context=statement.rvalue))
+        return unknown()
 
     def of_user(self, given: Given, ctx: Any) -> Type:
         """A function or a method of a user's own that is given layers: what it gives is one too."""
@@ -341,6 +357,10 @@ class Calls:
             if isinstance(proper, TupleType) and len(proper.items) == len(items):
                 return proper.copy_modified(items=items)
             return self.words.tuple_of(items)
+        if isinstance(value, list):
+            entries = [self.typed(one, taken, module, unknown()) for one in value]
+            same = bool(entries) and all(is_same_type(one, entries[0]) for one in entries)
+            return self.words.instance("builtins.list", entries[0] if same else self.anything(taken))
         if value is None:
             return NoneType()
         if value is UNKNOWN and not isinstance(proper, AnyType) and not holds_layer(proper):
