@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -25,6 +26,7 @@ from mypy.types import (
     Instance,
     LiteralType,
     NoneType,
+    Overloaded,
     ProperType,
     TupleType,
     Type,
@@ -169,7 +171,17 @@ class Calls:
         taken, module = self.bodies.taken(ctx.api), ctx.api.tree.fullname
         if taken is None:
             return default  # outside of a body a function takes and gives what its hints say
-        return self.bodies.callable(self.bodies.lifted(default, taken, module), taken, module)
+        lifted = self.bodies.lifted(default, taken, module)
+        if is_layer(default) and any(map(self._may_change, given.types, itertools.repeat(lifted))):
+            return self.anything(taken)
+        return self.bodies.callable(lifted, taken, module)
+
+    def _may_change(self, argument: Type, result: Type) -> bool:
+        """Whether an argument is a function by which `reduce(f, layers)` may give another layer than it was given."""
+        proper = get_proper_type(argument)
+        if isinstance(proper, CallableType):
+            return not is_subtype(proper.ret_type, result) or isinstance(get_proper_type(proper.ret_type), AnyType)
+        return isinstance(proper, Overloaded) or (isinstance(proper, Instance) and "__call__" in proper.type.names)
 
     def rows(self, given: Given, ctx: Any, taken: Type) -> Type:
         """What a layer gives when it is iterated over: its rows, or the entries of a tuple."""
