@@ -40,7 +40,7 @@ from mypy.types import (
     get_proper_type,
 )
 
-from symbolic.mypy_plugin.expansions import Expansions, is_native
+from symbolic.mypy_plugin.expansions import Expansions, is_native, replaced
 from symbolic.mypy_plugin.vocabulary import (
     IDENTITY,
     LAYER,
@@ -60,7 +60,7 @@ BUILTINS = {f"builtins.{name}" for name in ("abs", "complex", "divmod", "float",
 _GROWING = ("builtins.list", "builtins.dict", "collections.deque")
 _LEFT = (AnyType, TypeVarType, UnpackType, ParamSpecType)
 """Types of parameters that stay as they are; a type variable takes the layer's own type."""
-_OF_NAMED_TUPLES = ("_replace", "_asdict")
+_OF_NAMED_TUPLES = ("_replace", "_asdict", "__replace__")
 CHECKED = ("symbolic.function.Decorator", TRAINER)
 RUNNING = ("__call__", "predict", "train")
 """What runs a layer on values, or composes it."""
@@ -103,9 +103,9 @@ class Bodies:
         return signature.copy_modified(arg_types=types)
 
     def of_functions(self, ctx: Any) -> FunctionLike:
-        """The signature of `grad` and its like: a function or a layer first, and then what the plugin looks at."""
+        """The signature of `grad` and its like, whose arguments the plugin looks at."""
         signature: CallableType = ctx.default_signature
-        function = UnionType([self.anything(signature), self.words.any_layer()])
+        function = self.words.instance("builtins.object")
         return signature.copy_modified(
             arg_types=[function, unknown(), unknown()],
             arg_kinds=[ARG_POS, ARG_STAR, ARG_STAR2],
@@ -178,7 +178,7 @@ class Bodies:
             return unknown()
         if is_subtype(self.words.layer(unknown(), unknown()), typ):
             return typ
-        return UnionType([typ, self.words.any_layer()])
+        return UnionType([typ, opened(typ), self.words.any_layer()])
 
     def widen(self, ctx: Any) -> None:
         """A list that a body appends layers of several shapes to is one of layers of any: mypy took the first's type
@@ -267,6 +267,18 @@ def loosen(typ: TupleType) -> None:
 def is_of_natives(typ: ProperType) -> bool:
     """Whether a type is that of a function which gives arrays or numbers."""
     return isinstance(typ, CallableType) and not typ.is_type_obj() and natives_in(typ.ret_type)
+
+
+def opened(typ: Type) -> Type:
+    """A structure of arrays or numbers as one of anything: what a call such as `list(x)` gives holds layers."""
+    proper = get_proper_type(typ)
+    if isinstance(proper, UnionType):
+        return UnionType.make_union([opened(one) for one in proper.items])
+    return typ if is_native(proper) else replaced(proper, lambda inner: inner, _anything)
+
+
+def _anything(typ: Instance) -> ProperType | None:
+    return unknown() if is_native(typ) else None
 
 
 def natives_in(typ: Type | None) -> bool:

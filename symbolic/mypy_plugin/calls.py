@@ -16,6 +16,7 @@ from mypy.nodes import (
     MemberExpr,
     NameExpr,
     OperatorAssignmentStmt,
+    OpExpr,
     RefExpr,
     TempNode,
 )
@@ -133,6 +134,8 @@ class Calls:
         if not known or not (is_layer(ctx.type) or self.arguments.of_native(ctx.type) is not UNKNOWN):
             return self.of_user(given, ctx)
         taken = self.taken(given, ctx.type)
+        if is_text_in_union(ctx):
+            return self.anything(taken)
         own = (ctx.type, None)
         if name == "__iter__":
             return self.rows(given, ctx, taken)
@@ -382,3 +385,14 @@ class Calls:
     def anything(self, taken: Type) -> Instance:
         """A layer of whose value nothing is known."""
         return self.words.layer(taken, self.words.tape(unknown(), unknown()))
+
+
+def is_text_in_union(ctx: Any) -> bool:
+    """Whether mypy asks of the text in a union such as NumPy's ArrayLike, which it takes for a lambda's parameter
+    where it knows no better."""
+    proper = get_proper_type(ctx.type)
+    if not isinstance(ctx.context, OpExpr) or not isinstance(proper, Instance):
+        return False
+    if proper.type.fullname not in ("builtins.str", "builtins.bytes"):
+        return False
+    return isinstance(get_proper_type(ctx.api.lookup_type_or_none(ctx.context.left)), UnionType)

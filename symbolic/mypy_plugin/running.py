@@ -29,6 +29,7 @@ from symbolic.mypy_plugin.functions import Functions, Plan, is_bound
 from symbolic.mypy_plugin.given import Given
 from symbolic.mypy_plugin.reporting import report
 from symbolic.mypy_plugin.vocabulary import FACTORY, NDARRAY, Vocabulary, is_layer, unknown
+from symbolic.polynomial import Rest
 from symbolic.signature import no_values
 from symbolic.spec import Spec
 from symbolic.static.abstract import Finding
@@ -59,6 +60,10 @@ class Running:
             return self.calls.operation(ctx, name)
         given, module = Given(ctx), ctx.api.tree.fullname
         self._optimizer(given)
+        if name != "__call__" and given.named:
+            seen = f"Layer.{name}() got an unexpected keyword argument {next(iter(given.named))!r}"
+            more = ", and the optimizer as optimizer=…" if name == "train" else ""
+            report(ctx.api, Finding(seen, f"give the inputs by position{more}"), ctx.context)
         known = self._known(ctx) if name == "__call__" else None
         if known is not None:
             title, plan = known
@@ -233,7 +238,8 @@ class Running:
             seen = f"{what} is {self.calls.short_native(data)} where {self.calls.short_native(declared)} is declared"
             return Finding(seen, "give an array: np.asarray(x)")
         scalar = isinstance(want, Spec) and want.shape == () and is_array(declared) is False
-        if scalar and is_array(data) and isinstance(have, Spec) and have.shape is None and not natives.is_loose(data):
+        open_rank = isinstance(have, Spec) and (have.shape is None or (len(have.shape) > 1 and Rest() in have.shape))
+        if scalar and is_array(data) and open_rank and not natives.is_loose(data):
             return self._undeclared(data, declared, what)
         return None
 
