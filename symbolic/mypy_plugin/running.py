@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mypy.nodes import ARG_NAMED, ARG_NAMED_OPT, CallExpr, Context, Decorator, Expression, MemberExpr, RefExpr
+from mypy.nodes import ARG_NAMED, ARG_NAMED_OPT, CallExpr, Context, Decorator, Expression, MemberExpr, NameExpr, RefExpr
 from mypy.subtypes import is_subtype
 from mypy.types import (
     AnyType,
@@ -28,12 +28,13 @@ from symbolic.mypy_plugin.expansions import Expansions
 from symbolic.mypy_plugin.functions import Functions, Plan, is_bound
 from symbolic.mypy_plugin.given import Given
 from symbolic.mypy_plugin.reporting import report
-from symbolic.mypy_plugin.vocabulary import FACTORY, NDARRAY, Vocabulary, is_layer, unknown
+from symbolic.mypy_plugin.vocabulary import FACTORY, NDARRAY, Vocabulary, holds_layer, is_layer, unknown
 from symbolic.polynomial import Rest
 from symbolic.signature import no_values
 from symbolic.spec import Spec
 from symbolic.static.abstract import Finding
 from symbolic.static.declared import returned, substitute, unify
+from symbolic.trace import returned_structure
 
 OPTIMIZER = "symbolic.optimizer.Optimizer"
 
@@ -74,7 +75,7 @@ class Running:
         elif given.named and name == "__call__":
             return self._unknown_names(given, args, ctx)
         elif is_factory(ctx.type) and name != "__call__":
-            report(ctx.api, unmade(get_proper_type(ctx.type)), ctx.context)
+            report(ctx.api, unmade(get_proper_type(ctx.type), ctx.context), ctx.context)
             return unknown()
         else:
             result = self.result(args, [typ for typ, _ in given.positional], given, ctx)
@@ -276,6 +277,8 @@ class Running:
         tape = None if layer is None else self.words.tape_args(layer[1])
         data = typ if layer is None else unknown() if tape is None else tape[0]
         found = self.misfit(data, declared, what)
+        if found is not None and isinstance(data, Instance) and holds_layer(data):
+            found = Finding(*returned_structure(data.type.name))
         if found is not None:
             report(api, found, place)
 
@@ -285,11 +288,14 @@ def is_factory(typ: Type) -> bool:
     return isinstance(proper, Instance) and proper.type.has_base(FACTORY)
 
 
-def unmade(factory: ProperType) -> Finding:
+def unmade(factory: ProperType, call: Context) -> Finding:
     """What is said of a factory that is run."""
+    callee = call.callee if isinstance(call, CallExpr) else None
+    owner = callee.expr if isinstance(callee, MemberExpr) else None
+    title = owner.name if isinstance(owner, (NameExpr, MemberExpr)) else "a factory"
     parameters = get_proper_type(factory.args[1]) if isinstance(factory, Instance) and len(factory.args) > 1 else None
     rows = zip(parameters.arg_names, parameters.arg_kinds, strict=True) if isinstance(parameters, Parameters) else ()
-    return without_values("a factory", [str(name) for name, kind in rows if not kind.is_optional()][1:])
+    return without_values(title, [str(name) for name, kind in rows if not kind.is_optional()][1:])
 
 
 def without_values(title: str, missing: Sequence[str]) -> Finding:
