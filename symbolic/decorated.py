@@ -56,7 +56,7 @@ class Factory(Layer[In, Loose[B]], Generic[In, P, B]):
         """As `SymbolicFunction`."""
         raise NotImplementedError  # for type checkers only
 
-    # a factory cannot be run; what a checker says then is which hyperparameters are missing, and not that it is no layer
+    # a factory cannot be run: then checkers say which hyperparameters are missing, and not that it is no layer
     def predict(self, *args: P.args, **kwargs: P.kwargs) -> B:  # type: ignore[override]  # a layer needs no more
         """As `Layer.predict`."""
         raise NotImplementedError  # for type checkers only

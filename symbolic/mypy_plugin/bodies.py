@@ -42,6 +42,7 @@ from mypy.types import (
 
 from symbolic.mypy_plugin.expansions import Expansions, is_native, replaced
 from symbolic.mypy_plugin.vocabulary import (
+    DECLARED,
     IDENTITY,
     LAYER,
     PROJECTION,
@@ -117,6 +118,8 @@ class Bodies:
     def of_method(self, fullname: str, ctx: Any) -> FunctionLike:
         """The signature of a method: that of a layer's call takes anything, as `functions` checks it."""
         owner, _, name = fullname.rpartition(".")
+        if owner == DECLARED:
+            return ctx.default_signature  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
         if is_layer(ctx.type) and name.startswith("__") and name not in OURS:
             return self._of_object(ctx.default_signature)
         if owner in CHECKED or (name in OURS and is_layer(ctx.type)):
@@ -145,7 +148,7 @@ class Bodies:
         return callee.copy_modified(arg_types=types, variables=variables) if changed else callee
 
     def _widened(self, variable: TypeVarLikeType) -> TypeVarLikeType:
-        """A type variable bound by arrays or numbers, such as `TypeVar("A", bound=np.ndarray)`, stands for layers, too."""
+        """A type variable of arrays or numbers, such as `TypeVar("A", bound=np.ndarray)`, stands for layers, too."""
         if not isinstance(variable, TypeVarType):
             return variable
         bounds = variable.values or [variable.upper_bound]
@@ -253,7 +256,7 @@ def variables_in(typ: Type) -> set[TypeVarId]:
 
 
 def loosen(typ: TupleType) -> None:
-    """Let the methods that every named tuple has be called on one of layers: mypy made them for the declared entries."""
+    """Let the methods that every named tuple has be called on one of layers: mypy made them for those declared."""
     info = typ.partial_fallback.type
     for name in _OF_NAMED_TUPLES if info.is_named_tuple else ():
         method = info.get_method(name)

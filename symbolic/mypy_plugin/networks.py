@@ -220,7 +220,9 @@ class Networks:
 
     def _number(self, typ: ProperType) -> ProperType:
         """The type of an argument by which is differentiated: to the functions of `math` hints say what becomes one."""
-        names = {one.type.fullname for one in map(get_proper_type, flatten_nested_unions([typ])) if isinstance(one, Instance)}
+        names = {
+            one.type.fullname for one in map(get_proper_type, flatten_nested_unions([typ])) if isinstance(one, Instance)
+        }
         if not names or not names <= {"typing.SupportsFloat", "typing.SupportsIndex"}:
             return typ
         return self.words.instance("builtins.float")

@@ -28,6 +28,7 @@ from symbolic.mypy_plugin.expansions import Expansions
 from symbolic.mypy_plugin.functions import Functions, Plan, is_bound
 from symbolic.mypy_plugin.given import Given
 from symbolic.mypy_plugin.reporting import report
+from symbolic.mypy_plugin.statements import RETURNED
 from symbolic.mypy_plugin.vocabulary import FACTORY, NDARRAY, Vocabulary, holds_layer, is_layer, unknown
 from symbolic.polynomial import Rest
 from symbolic.signature import no_values
@@ -267,20 +268,56 @@ class Running:
             for one in typ.items:
                 self.check_returned(get_proper_type(one), declared, what, place, api)
             return
+        if what == RETURNED and isinstance(typ, Instance) and typ.type.has_base("typing.Mapping") and holds_layer(typ):
+            report(api, Finding(*returned_structure(typ.type.name)), place)
+            return
         if isinstance(typ, AnyType) or isinstance(declared, AnyType):
             return
-        if isinstance(declared, TupleType) and isinstance(typ, TupleType) and len(declared.items) == len(typ.items):
-            for one, other in zip(typ.items, declared.items, strict=True):
+        pairs = paired(typ, declared)
+        if pairs is not None:
+            for one, other in pairs:
                 self.check_returned(get_proper_type(one), get_proper_type(other), what, place, api)
+            return
+        if isinstance(typ, TupleType):
+            report(api, self._miscounted_entries(typ, declared, what), place)
             return
         layer = self.words.layer_args(typ)
         tape = None if layer is None else self.words.tape_args(layer[1])
         data = typ if layer is None else unknown() if tape is None else tape[0]
         found = self.misfit(data, declared, what)
-        if found is not None and isinstance(data, Instance) and holds_layer(data):
-            found = Finding(*returned_structure(data.type.name))
         if found is not None:
             report(api, found, place)
+
+    def _miscounted_entries(self, typ: TupleType, declared: ProperType, what: str) -> Finding:
+        count = len(typ.items)
+        if isinstance(declared, TupleType):
+            seen = f"{what} has {count} entries where {len(declared.items)} are declared"
+            return Finding(seen, "return as many values as the hint says")
+        want = self.calls.short_native(declared)
+        return Finding(f"{what} is a tuple of {count} entries where {want} is declared", f"give a value of type {want}")
+
+
+_ROWS = ("builtins.tuple", "builtins.list", "typing.Sequence")
+
+
+def paired(typ: ProperType, declared: ProperType) -> list[tuple[Type, Type]] | None:
+    """The entries of a structure beside what is declared of each; `None` for what is no structure, or of another
+    number of entries."""
+    entries, wanted = [
+        list(one.items) if isinstance(one, TupleType) else one.args[0] if _is_row(one) else None
+        for one in (typ, declared)
+    ]
+    if entries is None or wanted is None:
+        return None
+    if not isinstance(entries, list):
+        return [(entries, one) for one in wanted] if isinstance(wanted, list) else [(entries, wanted)]
+    if not isinstance(wanted, list):
+        return [(one, wanted) for one in entries]
+    return list(zip(entries, wanted, strict=True)) if len(entries) == len(wanted) else None
+
+
+def _is_row(typ: ProperType) -> bool:
+    return isinstance(typ, Instance) and typ.type.fullname in _ROWS and bool(typ.args)
 
 
 def is_factory(typ: Type) -> bool:
