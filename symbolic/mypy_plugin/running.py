@@ -30,12 +30,12 @@ from symbolic.mypy_plugin.given import Given
 from symbolic.mypy_plugin.reporting import report
 from symbolic.mypy_plugin.statements import RETURNED
 from symbolic.mypy_plugin.vocabulary import FACTORY, NDARRAY, Vocabulary, holds_layer, is_layer, unknown
+from symbolic.outcome import returned_structure
 from symbolic.polynomial import Rest
 from symbolic.signature import no_values
 from symbolic.spec import Spec
 from symbolic.static.abstract import Finding
 from symbolic.static.declared import returned, substitute, unify
-from symbolic.trace import returned_structure
 
 OPTIMIZER = "symbolic.optimizer.Optimizer"
 
