@@ -225,7 +225,10 @@ class Running:
         if isinstance(data, AnyType) or isinstance(declared, AnyType):
             return None
         if isinstance(declared, UnionType):
-            each = [self.misfit(data, get_proper_type(one), what, names) for one in declared.items]
+            members = [one for one in map(get_proper_type, declared.items) if not isinstance(one, NoneType)]
+            if isinstance(data, NoneType) and len(members) < len(declared.items):
+                return None
+            each = [self.misfit(data, one, what, names) for one in members]
             return None if None in each else each[0]
         natives = self.expansions.natives
         have, want = natives.spec(data), natives.spec(declared)

@@ -146,3 +146,9 @@ def in_a_dictionary(x: Annotated[np.ndarray, Symbolic]) -> dict[str, Annotated[n
 
 
 total.train(np.ones(3), optimiser=None)  # E:1: Layer.train() got an unexpected keyword argument 'optimiser'; give the inputs  [symbolic]
+
+
+@symbolic
+def union_of(x: V, bias: V | None = "a") -> V | None:  # E: str  [symbolic]
+    y: V | None = "a"  # E: str where ndarray is declared  [symbolic]
+    return "a"  # E: str where ndarray is declared  [symbolic]

@@ -150,3 +150,18 @@ def as_many(x: V) -> tuple[np.ndarray, ...]:
 @symbolic
 def listed(x: V) -> list[V]:
     return [x, x * 2]
+
+
+# ------------------------------------------------------------------ a union with a marked member
+@symbolic
+def maybe(x: V, bias: V | None = None) -> V | None:
+    y: V | None = None
+    if x.ndim == 3:
+        return None
+    y = x if bias is None else x + bias
+    return y
+
+
+@symbolic
+def only_maybe(x: V | None = None) -> V:
+    return np.zeros(3) if x is None else x * 2.0
