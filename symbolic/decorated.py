@@ -57,7 +57,7 @@ class Factory(Layer[In, Loose[B]], Generic[In, P, B]):
         raise NotImplementedError  # for type checkers only
 
     # a factory cannot be run: then checkers say which hyperparameters are missing, and not that it is no layer
-    def predict(self, *args: P.args, **kwargs: P.kwargs) -> B:  # type: ignore[override]  # a layer needs no more
+    def predict(self, *args: P.args, **kwargs: P.kwargs) -> B:
         """As `Layer.predict`."""
         raise NotImplementedError  # for type checkers only
 

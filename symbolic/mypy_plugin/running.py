@@ -307,7 +307,7 @@ def paired(typ: ProperType, declared: ProperType) -> list[tuple[Type, Type]] | N
     """The entries of a structure beside what is declared of each; `None` for what is no structure, or of another
     number of entries."""
     entries, wanted = [
-        list(one.items) if isinstance(one, TupleType) else one.args[0] if _is_row(one) else None
+        list(one.items) if isinstance(one, TupleType) else _entry(one)
         for one in (typ, declared)
     ]
     if entries is None or wanted is None:
@@ -319,8 +319,8 @@ def paired(typ: ProperType, declared: ProperType) -> list[tuple[Type, Type]] | N
     return list(zip(entries, wanted, strict=True)) if len(entries) == len(wanted) else None
 
 
-def _is_row(typ: ProperType) -> bool:
-    return isinstance(typ, Instance) and typ.type.fullname in _ROWS and bool(typ.args)
+def _entry(typ: ProperType) -> Type | None:
+    return typ.args[0] if isinstance(typ, Instance) and typ.type.fullname in _ROWS and typ.args else None
 
 
 def is_factory(typ: Type) -> bool:
