@@ -99,13 +99,13 @@ class Bodies:
         return signature.copy_modified(arg_types=types)
 
     def of_functions(self, ctx: Any) -> FunctionLike:
-        """The signature of `grad` and its like: a function or a layer first, and then what the plugin looks at."""
+        """The signature of `grad` and its like: one object first, and then what the plugin looks at. Wanted as a
+        `Callable[..., Any]`, `remat(lambda x: x)` would be given a lambda of which mypy cannot infer the type."""
         signature: CallableType = ctx.default_signature
-        function = UnionType([self.anything(signature), self.words.any_layer()])
         return signature.copy_modified(
-            arg_types=[function, unknown(), unknown()],
+            arg_types=[self.words.instance("builtins.object"), unknown(), unknown()],
             arg_kinds=[ARG_POS, ARG_STAR, ARG_STAR2],
-            arg_names=[None, None, None],
+            arg_names=[signature.arg_names[0], None, None],
             ret_type=unknown(),
             variables=(),
         )

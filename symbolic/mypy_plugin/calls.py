@@ -140,12 +140,28 @@ class Calls:
     def native_operation(self, given: Given, ctx: Any, name: str) -> Type:
         """An operator of arrays, of which NumPy's hints say nothing: `x @ w`."""
         default: Type = ctx.default_return_type
-        if name not in OPERATORS or not isinstance(get_proper_type(default), AnyType):
+        proper = get_proper_type(default)
+        if name not in OPERATORS or not isinstance(proper, (AnyType, Instance)):
             return default
         function, reflected = OPERATORS[name]
         own = (ctx.type, None)
         given.positional = [*given.positional, own] if reflected else [own, *given.positional]
-        return self.native(given, function, default)
+        return self._retyped(given, function, proper) if isinstance(proper, Instance) else self.native(
+            given, function, default
+        )
+
+    def _retyped(self, given: Given, function: Any, hinted: Instance) -> Type:
+        """The array of NumPy's hints with the dtype that NumPy gives: an int beside an array of float32 they take for
+        one of 64 bits, so that `pixels / 255` would be of float64."""
+        natives = self.expansions.natives
+        claimed = natives.spec(hinted) if hinted.type.fullname == NDARRAY and uses_layers(given.api.tree) else None
+        if not isinstance(claimed, Spec) or claimed.dtype is None:
+            return hinted
+        value = self._asked(function, self.known(given, given.positional, {})[0], {}).value
+        spec = value.spec if isinstance(value, Value) else None
+        if not isinstance(spec, Spec) or spec.dtype in (None, claimed.dtype):
+            return hinted
+        return hinted.copy_modified(args=[hinted.args[0], natives.array(spec).args[1]])
 
     def of_user(self, given: Given, ctx: Any) -> Type:
         """A function or a method of a user's own that is given layers: what it gives is one too."""
@@ -287,6 +303,8 @@ class Calls:
             return "a function"
         if spec is not None:
             return short(spec)
+        if isinstance(proper, TupleType):
+            return f"({', '.join([self.short_native(one) for one in proper.items])})"
         return proper.type.name if isinstance(proper, Instance) else "anything"
 
     def short_layer(self, typ: Type) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from mypy.nodes import ARG_OPT, ARG_POS, Context
+from mypy.nodes import ARG_OPT, ARG_POS, Context, FuncDef
 from mypy.types import (
     AnyType,
     CallableType,
@@ -16,6 +16,9 @@ from mypy.types import (
     ProperType,
     TupleType,
     Type,
+    TypeType,
+    TypeVarType,
+    UnionType,
     get_proper_type,
 )
 
@@ -23,6 +26,7 @@ from symbolic.dims import Names
 from symbolic.mypy_plugin.arguments import Arguments
 from symbolic.mypy_plugin.calls import Calls
 from symbolic.mypy_plugin.expansions import Expansions, is_native
+from symbolic.mypy_plugin.functions import is_bound
 from symbolic.mypy_plugin.given import Given
 from symbolic.mypy_plugin.reporting import report
 from symbolic.mypy_plugin.running import Running
@@ -148,19 +152,23 @@ class Networks:
         if isinstance(f, Overloaded):
             return unknown()
         if not isinstance(f, CallableType):
-            if isinstance(f, AnyType) or (isinstance(f, Instance) and f.type.get("__call__") is not None):
-                return unknown()
-            report(
-                ctx.api,
-                Finding(f"{kind} of {self.calls.short_native(f)}, which is not callable", "give a function or a layer"),
-                ctx.context,
-            )
+            if not self._is_callable(f):
+                seen = f"{kind} of {self.calls.short_native(f)}, which is not callable"
+                report(ctx.api, Finding(seen, "give a function or a layer"), ctx.context)
             return unknown()
         if has_aux not in (True, False) or f.is_type_obj():
             return unknown()
-        made = self._of_function(f, kind, known, has_aux)
+        made = self._of_function(f, kind, known, has_aux, _is_method(f, ctx))
         taken = self.calls.bodies.taken(ctx.api)
         return made if taken is None else self.calls.bodies.callable(made, taken, ctx.api.tree.fullname)
+
+    def _is_callable(self, typ: ProperType) -> bool:
+        """Whether every value of a type can be called; `function` is what mypy makes of unlike ones in a row."""
+        if isinstance(typ, UnionType):
+            return all(self._is_callable(get_proper_type(one)) for one in typ.items)
+        if not isinstance(typ, Instance):
+            return isinstance(typ, (AnyType, CallableType, Overloaded, TypeType, TypeVarType))
+        return typ.type.fullname == "builtins.function" or is_layer(typ) or typ.type.get("__call__") is not None
 
     def _setting(self, given: Given, position: int, name: str, default: Any) -> Any:
         row = given.positional[position] if position < len(given.positional) else given.named.get(name)
@@ -177,7 +185,7 @@ class Networks:
         given = gradient if kind == "grad" else self.words.tuple_of([value, gradient])
         return self.words.layer(args[0], self.words.tape(given, given))
 
-    def _of_function(self, f: CallableType, kind: str, argnums: Any, has_aux: bool) -> CallableType:
+    def _of_function(self, f: CallableType, kind: str, argnums: Any, has_aux: bool, method: bool) -> CallableType:
         plain = self.expansions.natives.plain
         types = [plain(one) for one in f.arg_types]
         if kind == "vmap":
@@ -185,7 +193,7 @@ class Networks:
             return f.copy_modified(
                 arg_types=mapped, ret_type=self._mapped(plain(f.ret_type)), name=None, implicit=False
             )
-        positional = [typ for typ, how in zip(types, f.arg_kinds, strict=True) if how in (ARG_POS, ARG_OPT)]
+        positional = [typ for typ, how in zip(types, f.arg_kinds, strict=True) if how in (ARG_POS, ARG_OPT)][method:]
         gradient, value = self._chosen(positional, argnums), plain(f.ret_type)
         if kind in ("jacobian", "hessian"):
             result: Type = self._second(gradient, value if kind == "jacobian" else gradient)
@@ -220,3 +228,11 @@ class Networks:
         if isinstance(proper, TupleType):
             return proper.copy_modified(items=[self._mapped(one) for one in proper.items])
         return unknown() if not isinstance(proper, NoneType) else proper
+
+
+def _is_method(f: CallableType, ctx: Any) -> bool:
+    """Whether a function is differentiated where its class is defined: the positions are those after `self`."""
+    definition = f.definition
+    return (
+        isinstance(definition, FuncDef) and is_bound(definition) and ctx.api.scope.active_class() is not None
+    )

@@ -63,13 +63,13 @@ class Running:
         if known is not None:
             title, plan = known
             rows = self._by_name(given, title, plan)
-            if rows is None:  # hyperparameters alone: another layer; or a mistake, which is told
-                return self.functions.layer(plan, module)
+            if rows is None:  # hyperparameters alone: another layer, or a factory; or a mistake, which is told
+                return self.functions.made(plan.given(given.named), module)
             result = self._checked(rows, self._bound(plan, rows, args[1]), ctx)
         elif given.named and name == "__call__":
             return self._unknown_names(given, args, ctx)
         elif is_factory(ctx.type) and name != "__call__":
-            report(ctx.api, unmade(get_proper_type(ctx.type)), ctx.context)
+            report(ctx.api, self._unmade(ctx), ctx.context)
             return unknown()
         else:
             result = self.result(args, [typ for typ, _ in given.positional], given, ctx)
@@ -131,16 +131,27 @@ class Running:
     # ------------------------------------------------------------------ by name
     def _known(self, ctx: Any) -> tuple[str, Plan] | None:
         """The function that was decorated, where its definition is in sight."""
-        callee = ctx.context.callee if isinstance(ctx.context, CallExpr) else None
-        node = callee.node if isinstance(callee, RefExpr) else None
-        if node is None and isinstance(callee, MemberExpr):
-            owner = get_proper_type(ctx.api.lookup_type_or_none(callee.expr))
-            symbol = owner.type.get(callee.name) if isinstance(owner, Instance) else None
+        return self._definition(ctx.context.callee, ctx.api) if isinstance(ctx.context, CallExpr) else None
+
+    def _definition(self, name: Expression, api: Any) -> tuple[str, Plan] | None:
+        node = name.node if isinstance(name, RefExpr) else None
+        if node is None and isinstance(name, MemberExpr):
+            owner = get_proper_type(api.lookup_type_or_none(name.expr))
+            symbol = owner.type.get(name.name) if isinstance(owner, Instance) else None
             node = None if symbol is None else symbol.node
         if not isinstance(node, Decorator) or not isinstance(node.func.type, CallableType):
             return None
         plan = self.functions.plan(node.func.type, is_bound(node.func))
         return (node.func.name, plan) if plan.inputs else None
+
+    def _unmade(self, ctx: Any) -> Finding:
+        """What is said of a factory that is run: of a function in sight, by its name."""
+        method = ctx.context.callee if isinstance(ctx.context, CallExpr) else None
+        known = self._definition(method.expr, ctx.api) if isinstance(method, MemberExpr) else None
+        if known is None:
+            return unmade(get_proper_type(ctx.type))
+        title, plan = known
+        return without_values(title, [str(one.name) for one in plan.hyperparameters if not one.optional])
 
     def _by_name(self, given: Given, title: str, plan: Plan) -> Inputs | None:
         """The inputs of a call, as the function's signature binds them; `None` where none is given."""
@@ -174,7 +185,8 @@ class Running:
     ) -> None:
         """Hold the hyperparameters that are given against their hints, and see that none is missing."""
         missing = [str(one.name) for one in plan.hyperparameters if not one.optional and one.name not in rows]
-        if missing and given.faithful:
+        complete = any(one.name in rows for one in plan.inputs)  # else the others may be given later
+        if missing and complete and given.faithful:
             report(given.api, without_values(title, missing), given.context)
         for one in plan.hyperparameters:
             row = rows.get(one.name or "")
@@ -240,7 +252,9 @@ class Running:
     def _undeclared(self, data: ProperType, declared: ProperType, what: str) -> Finding:
         have, want = self.calls.short_native(data), self.calls.short_native(declared)
         remedy = f"give a value of type {want}"
-        if is_array(data):
+        if isinstance(declared, TupleType):
+            remedy = f"give a tuple of {len(declared.items)}"
+        elif is_array(data):
             remedy = f"reduce it to a number (np.sum, np.mean), or declare {have}"
         return Finding(f"{what} is {have} where {want} is declared", remedy)
 
