@@ -9,6 +9,7 @@ from mypy.nodes import (
     ARG_POS,
     ARG_STAR,
     ARG_STAR2,
+    CallExpr,
     DictExpr,
     Expression,
     FuncItem,
@@ -43,6 +44,7 @@ from symbolic.mypy_plugin.vocabulary import (
     LAYER,
     PROJECTION,
     TRAINER,
+    WEIGHT,
     Vocabulary,
     holds_layer,
     is_layer,
@@ -123,9 +125,7 @@ class Bodies:
         """The signature of a function that is called in a body, with layers wherever it takes arrays or numbers."""
         callee: CallableType = ctx.default_signature
         root = fullname.partition(".")[0]
-        if self.taken(ctx.api) is None and not (
-            root == "numpy" and any(is_named_layer(one, ctx.api) for one in ctx.args)
-        ):
+        if self.taken(ctx.api) is None and not self._given_outside(root, ctx):
             return callee
         trusted = root in TRUSTED if root != "builtins" else fullname in BUILTINS
         given: Sequence[Sequence[Expression]] = ctx.args
@@ -135,6 +135,20 @@ class Bodies:
         types += callee.arg_types[len(types) :]
         changed = any(a is not b for a, b in zip(types, callee.arg_types, strict=True))
         return callee.copy_modified(arg_types=types) if changed else callee
+
+    def _given_outside(self, root: str, ctx: Any) -> bool:
+        """Whether layers are given outside of a body where they may be: to NumPy; and, in a function that a body may
+        call, a weight to another such function."""
+        if root == "numpy":
+            return any(is_named_layer(one, ctx.api) for one in ctx.args)
+        if root in TRUSTED or ctx.api.scope.current_function() is None:
+            return False
+        return any(self._is_weight(one, ctx.api) for given in ctx.args for one in given)
+
+    def _is_weight(self, expression: Expression, api: Any) -> bool:
+        if isinstance(expression, CallExpr):
+            return isinstance(expression.callee, RefExpr) and expression.callee.fullname == WEIGHT
+        return isinstance(expression, RefExpr) and self.words.is_constant(type_of(expression, api))
 
     def _admitted(self, typ: Type, given: Sequence[Expression], trusted: bool, api: Any) -> Type:
         proper = get_proper_type(typ)

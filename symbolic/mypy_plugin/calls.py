@@ -34,7 +34,7 @@ from symbolic.layer import METHODS, Layer
 from symbolic.mypy_plugin.arguments import Arguments
 from symbolic.mypy_plugin.bodies import Bodies, natives_in
 from symbolic.mypy_plugin.expansions import Expansions
-from symbolic.mypy_plugin.given import OF_LAYERS, OPERATORS, Given, known_function, layers_in, uses_layers
+from symbolic.mypy_plugin.given import OF_LAYERS, OPERATORS, Given, is_number, known_function, layers_in, uses_layers
 from symbolic.mypy_plugin.reporting import report
 from symbolic.mypy_plugin.vocabulary import (
     IDENTITY,
@@ -86,6 +86,8 @@ class Calls:
         row = given.positional[0] if given.positional else None
         if row is None or not isinstance(proper, Instance) or len(proper.args) != 2:
             return default
+        if isinstance(get_proper_type(row[0]), AnyType):  # of a lambda's parameter mypy would take the first overload
+            return proper.copy_modified(args=[unknown(), unknown()])
         value = self.arguments.of(row[0], row[1], given.type_of)
         spec = value.spec if isinstance(value, Value) and not value.loose else None
         if not isinstance(spec, Spec) or not spec.shape or native(spec) is not np.ndarray:
@@ -146,8 +148,10 @@ class Calls:
         function, reflected = OPERATORS[name]
         own = (ctx.type, None)
         given.positional = [*given.positional, own] if reflected else [own, *given.positional]
-        return self._retyped(given, function, proper) if isinstance(proper, Instance) else self.native(
-            given, function, default
+        return (
+            self._retyped(given, function, proper)
+            if isinstance(proper, Instance)
+            else self.native(given, function, default)
         )
 
     def _retyped(self, given: Given, function: Any, hinted: Instance) -> Type:
@@ -197,9 +201,11 @@ class Calls:
 
     def beside_native(self, typ: Type, ctx: Any) -> Type:
         """In a plain function an array may stand for a layer, so an array beside a weight is what an array is."""
-        args = self.words.layer_args(typ)
-        plain = [one for one in (ctx.type, *[typ for types in ctx.arg_types for typ in types]) if not holds_layer(one)]
-        if args is None or not self._is_constant(args[0]) or not any(map(natives_in, plain)):
+        rows = [
+            row for types, exprs in zip(ctx.arg_types, ctx.args, strict=True) for row in zip(types, exprs, strict=True)
+        ]
+        plain = [one for one, expr in [(ctx.type, None), *rows] if not holds_layer(one) and not is_number(expr)]
+        if not self.words.is_constant(typ) or not any(map(natives_in, plain)):
             return typ
         if ctx.api.scope.current_function() is None or self.bodies.taken(ctx.api) is not None:
             return typ
@@ -284,10 +290,6 @@ class Calls:
         )
         report(given.api, Finding(seen, "call the one within the other: g(f(x)), or g.compose(f)"), given.context)
         return unknown()
-
-    def _is_constant(self, taken: Type) -> bool:
-        args = self.words.tape_args(taken)
-        return args is not None and isinstance(args[0], Instance) and args[0].type.fullname == "builtins.object"
 
     def short(self, tape: Type) -> str:
         """A tape as it stands in our sentences, by its data alone."""

@@ -132,8 +132,9 @@ class Functions:
 
     def _beside(self, plan: Plan, given: Given) -> Plan:
         """The plan with the hints that were given beside the function."""
-        hints = [_instance_of(typ) for typ, _ in given.positional[1:]]
-        named = {name: _instance_of(typ) for name, (typ, _) in given.named.items()}
+        plain = self.expansions.natives.plain  # of a generic class such as np.ndarray nothing more is said
+        hints = [plain(_instance_of(typ)) for typ, _ in given.positional[1:]]
+        named = {name: plain(_instance_of(typ)) for name, (typ, _) in given.named.items()}
         if not hints and not named:
             return plan
         parameters = []
@@ -164,11 +165,11 @@ class Functions:
 def _instance_of(typ: Type) -> ProperType:
     """The type that is meant by a class given as a value: `float` in `symbolic(f, float)`."""
     proper = get_proper_type(typ)
-    if isinstance(proper, CallableType) and proper.is_type_obj():
-        return get_proper_type(erase_typevars(bounded(proper.ret_type)))  # of a generic class nothing more is said
-    if isinstance(proper, Overloaded) and proper.is_type_obj():
-        return get_proper_type(erase_typevars(bounded(proper.items[0].ret_type)))
-    return unknown()
+    if isinstance(proper, Overloaded):
+        proper = proper.items[0]
+    if not isinstance(proper, CallableType) or not proper.is_type_obj():
+        return unknown()
+    return get_proper_type(erase_typevars(bounded(proper.ret_type)))
 
 
 def is_bound(function: FuncDef) -> bool:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from mypy.nodes import ARG_OPT, ARG_POS, Context, FuncDef
+from mypy.subtypes import is_subtype
 from mypy.types import (
     AnyType,
     CallableType,
@@ -30,11 +31,12 @@ from symbolic.mypy_plugin.functions import is_bound
 from symbolic.mypy_plugin.given import Given
 from symbolic.mypy_plugin.reporting import report
 from symbolic.mypy_plugin.running import Running
-from symbolic.mypy_plugin.vocabulary import NDARRAY, Vocabulary, is_layer, unknown
+from symbolic.mypy_plugin.vocabulary import DERIVATIVE, NDARRAY, Vocabulary, is_layer, unknown
 from symbolic.polynomial import Rest
 from symbolic.spec import Spec
 from symbolic.static.abstract import UNKNOWN, Finding
 
+REMAT = "symbolic.custom.remat"
 UNARY = "symbolic.ops.families.Unary"
 SEQUENTIAL = "symbolic.nn.containers.Sequential"
 LINEAR = "symbolic.nn.layers.Linear"
@@ -124,7 +126,7 @@ class Networks:
 
     def linear(self, ctx: Any) -> Type:
         """`Linear(4, 8)`: of (..., 4), (..., 8)."""
-        default = get_proper_type(ctx.default_return_type)
+        default: Type = get_proper_type(ctx.default_return_type)
         given = Given(ctx)
         sizes: list[Spec] = []
         for k, name in enumerate(("inputs", "outputs")):
@@ -139,13 +141,36 @@ class Networks:
         return self.words.instance(LINEAR, *tapes)
 
     # ------------------------------------------------------------------ functions of functions
+    def again(self, ctx: Any) -> Type:
+        """`remat(layer)`: a function, of values or of layers."""
+        given = Given(ctx)
+        args = self.words.layer_args(given.positional[0][0]) if given.positional else None
+        if args is None:
+            return self.calls.function(REMAT, ctx)
+        taken, result = self.words.tape_args(args[0]), self.words.tape_args(args[1])
+        if taken is None or result is None:
+            return unknown()
+        plain = self.expansions.natives.plain
+        types = [plain(one) for one in (taken[0].items if isinstance(taken[0], TupleType) else [taken[0]])]
+        function = CallableType(
+            types,
+            [ARG_POS] * len(types),
+            [None] * len(types),
+            plain(result[0]),
+            self.words.instance("builtins.function"),
+        )
+        return self.calls.bodies.callable(function, args[0], ctx.api.tree.fullname)
+
     def derivative(self, ctx: Any, kind: str) -> Type:
         """`grad(f, argnums)` and its like: a function of the same arguments, or the layer of the same input."""
         given = Given(ctx)
         if not given.positional:
             return ctx.default_return_type  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
         f = get_proper_type(given.positional[0][0])
-        known = self._setting(given, 1, "argnums", 0) if kind != "vmap" else 0
+        known = 0
+        if kind != "vmap":
+            known = self._setting(given, 1, "argnums", 0)
+            self._positions(given)
         has_aux = self._setting(given, 2, "has_aux", False) if "grad" in kind else False
         if is_layer(f):
             return self._of_layer(f, kind, known, ctx)
@@ -159,6 +184,7 @@ class Networks:
         if has_aux not in (True, False) or f.is_type_obj():
             return unknown()
         made = self._of_function(f, kind, known, has_aux, _is_method(f, ctx))
+        made = made.copy_modified(fallback=self.words.instance(DERIVATIVE))  # which has more than a function: `traces`
         taken = self.calls.bodies.taken(ctx.api)
         return made if taken is None else self.calls.bodies.callable(made, taken, ctx.api.tree.fullname)
 
@@ -169,6 +195,15 @@ class Networks:
         if not isinstance(typ, Instance):
             return isinstance(typ, (AnyType, CallableType, Overloaded, TypeType, TypeVarType))
         return typ.type.fullname == "builtins.function" or is_layer(typ) or typ.type.get("__call__") is not None
+
+    def _positions(self, given: Given) -> None:
+        """See that `argnums` are positions."""
+        row = given.positional[1] if len(given.positional) > 1 else given.named.get("argnums")
+        one = UnionType([self.words.instance("builtins.int"), self.words.instance("numpy.integer", unknown())])
+        if row is not None and not is_subtype(row[0], UnionType([one, self.words.instance("typing.Sequence", one)])):
+            seen = f"argnums is {self.calls.short_native(row[0])}"
+            found = Finding(seen, "give the position of an argument, or a tuple of them")
+            report(given.api, found, row[1] or given.context)
 
     def _setting(self, given: Given, position: int, name: str, default: Any) -> Any:
         row = given.positional[position] if position < len(given.positional) else given.named.get(name)
@@ -233,6 +268,4 @@ class Networks:
 def _is_method(f: CallableType, ctx: Any) -> bool:
     """Whether a function is differentiated where its class is defined: the positions are those after `self`."""
     definition = f.definition
-    return (
-        isinstance(definition, FuncDef) and is_bound(definition) and ctx.api.scope.active_class() is not None
-    )
+    return isinstance(definition, FuncDef) and is_bound(definition) and ctx.api.scope.active_class() is not None
