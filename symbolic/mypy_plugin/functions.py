@@ -158,7 +158,7 @@ class Functions:
         plain = self.expansions.natives.plain
         types = [one.typ if one.data is None else plain(one.data) for one in plan.parameters]
         kinds, names = [one.kind for one in plan.parameters], [one.name for one in plan.parameters]
-        nothing = UninhabitedType()  # it takes nothing yet, so it is no layer of any input
+        nothing = self.words.tape(UninhabitedType(), UninhabitedType())  # it takes nothing yet: no layer of any input
         return self.words.instance(FACTORY, nothing, Parameters(types, kinds, names), plain(bounded(plan.returned)))
 
 
