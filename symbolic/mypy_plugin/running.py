@@ -69,7 +69,7 @@ class Running:
         elif given.named and name == "__call__":
             return self._unknown_names(given, args, ctx)
         elif is_factory(ctx.type) and name != "__call__":
-            report(ctx.api, self._unmade(ctx), ctx.context)
+            report(ctx.api, unmade(get_proper_type(ctx.type)), ctx.context)
             return unknown()
         else:
             result = self.result(args, [typ for typ, _ in given.positional], given, ctx)
@@ -131,27 +131,16 @@ class Running:
     # ------------------------------------------------------------------ by name
     def _known(self, ctx: Any) -> tuple[str, Plan] | None:
         """The function that was decorated, where its definition is in sight."""
-        return self._definition(ctx.context.callee, ctx.api) if isinstance(ctx.context, CallExpr) else None
-
-    def _definition(self, name: Expression, api: Any) -> tuple[str, Plan] | None:
-        node = name.node if isinstance(name, RefExpr) else None
-        if node is None and isinstance(name, MemberExpr):
-            owner = get_proper_type(api.lookup_type_or_none(name.expr))
-            symbol = owner.type.get(name.name) if isinstance(owner, Instance) else None
+        callee = ctx.context.callee if isinstance(ctx.context, CallExpr) else None
+        node = callee.node if isinstance(callee, RefExpr) else None
+        if node is None and isinstance(callee, MemberExpr):
+            owner = get_proper_type(ctx.api.lookup_type_or_none(callee.expr))
+            symbol = owner.type.get(callee.name) if isinstance(owner, Instance) else None
             node = None if symbol is None else symbol.node
         if not isinstance(node, Decorator) or not isinstance(node.func.type, CallableType):
             return None
         plan = self.functions.plan(node.func.type, is_bound(node.func))
         return (node.func.name, plan) if plan.inputs else None
-
-    def _unmade(self, ctx: Any) -> Finding:
-        """What is said of a factory that is run: of a function in sight, by its name."""
-        method = ctx.context.callee if isinstance(ctx.context, CallExpr) else None
-        known = self._definition(method.expr, ctx.api) if isinstance(method, MemberExpr) else None
-        if known is None:
-            return unmade(get_proper_type(ctx.type))
-        title, plan = known
-        return without_values(title, [str(one.name) for one in plan.hyperparameters if not one.optional])
 
     def _by_name(self, given: Given, title: str, plan: Plan) -> Inputs | None:
         """The inputs of a call, as the function's signature binds them; `None` where none is given."""
