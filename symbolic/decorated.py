@@ -56,6 +56,15 @@ class Factory(Layer[In, Loose[B]], Generic[In, P, B]):
         """As `SymbolicFunction`."""
         raise NotImplementedError  # for type checkers only
 
+    # a factory cannot be run: then checkers say which hyperparameters are missing, and not that it is no layer
+    def predict(self, *args: P.args, **kwargs: P.kwargs) -> B:  # type: ignore[override]  # a layer needs no more
+        """As `Layer.predict`."""
+        raise NotImplementedError  # for type checkers only
+
+    def train(self, *args: P.args, **kwargs: P.kwargs) -> B:  # type: ignore[override]  # a layer needs no more
+        """As `Layer.train`."""
+        raise NotImplementedError  # for type checkers only
+
 
 class Method(Factory[Any, P, B], Generic[Given, P, B]):
     """A symbolic function whose first parameter is no number: as a method it gives each instance a layer."""

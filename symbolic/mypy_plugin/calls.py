@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -13,15 +14,20 @@ from mypy.nodes import (
     CallExpr,
     Expression,
     MemberExpr,
+    NameExpr,
+    OperatorAssignmentStmt,
+    OpExpr,
     RefExpr,
+    TempNode,
 )
-from mypy.subtypes import is_subtype
+from mypy.subtypes import is_same_type, is_subtype
 from mypy.types import (
     AnyType,
     CallableType,
     Instance,
     LiteralType,
     NoneType,
+    Overloaded,
     ProperType,
     TupleType,
     Type,
@@ -130,13 +136,16 @@ class Calls:
         if not known or not (is_layer(ctx.type) or self.arguments.of_native(ctx.type) is not UNKNOWN):
             return self.of_user(given, ctx)
         taken = self.taken(given, ctx.type)
+        if is_text_in_union(ctx):
+            return self.anything(taken)
         own = (ctx.type, None)
         if name == "__iter__":
             return self.rows(given, ctx, taken)
         if name in OPERATORS:
             function, reflected = OPERATORS[name]
             operands = [*given.positional, own] if reflected else [own, *given.positional]
-            return self.beside_native(self.answer(given, function, operands, {}, ctx.default_return_type, taken), ctx)
+            result = self.beside_native(self.answer(given, function, operands, {}, ctx.default_return_type, taken), ctx)
+            return self.bound_anew(result, ctx)
         return self.answer(given, name, [own, *given.positional], given.named, ctx.default_return_type, taken)
 
     def native_operation(self, given: Given, ctx: Any, name: str) -> Type:
@@ -144,7 +153,7 @@ class Calls:
         default: Type = ctx.default_return_type
         proper = get_proper_type(default)
         if name not in OPERATORS or not isinstance(proper, (AnyType, Instance)):
-            return default
+            return self.bodies.held_function(default, ctx.api)
         function, reflected = OPERATORS[name]
         own = (ctx.type, None)
         given.positional = [*given.positional, own] if reflected else [own, *given.positional]
@@ -167,13 +176,35 @@ class Calls:
             return hinted
         return hinted.copy_modified(args=[hinted.args[0], natives.array(spec).args[1]])
 
+    def bound_anew(self, result: Type, ctx: Any) -> Type:
+        """`total += x` for an array `total`: from here on the name stands for a layer, as after `total = total + x`.
+
+        mypy would keep the array's type, and have the layer be one.
+        """
+        statement = ctx.context
+        if not isinstance(statement, OperatorAssignmentStmt) or is_layer(ctx.type) or not is_layer(result):
+            return result
+        if isinstance(statement.lvalue, NameExpr):
+            ctx.api.check_assignment(statement.lvalue, TempNode(result, context=statement.rvalue))
+        return unknown()
+
     def of_user(self, given: Given, ctx: Any) -> Type:
         """A function or a method of a user's own that is given layers: what it gives is one too."""
         default: Type = ctx.default_return_type
         taken, module = self.bodies.taken(ctx.api), ctx.api.tree.fullname
         if taken is None:
             return default  # outside of a body a function takes and gives what its hints say
-        return self.bodies.callable(self.bodies.lifted(default, taken, module), taken, module)
+        lifted = self.bodies.lifted(default, taken, module)
+        if is_layer(default) and any(map(self._may_change, given.types, itertools.repeat(lifted))):
+            return self.anything(taken)
+        return self.bodies.callable(lifted, taken, module)
+
+    def _may_change(self, argument: Type, result: Type) -> bool:
+        """Whether an argument is a function by which `reduce(f, layers)` may give another layer than it was given."""
+        proper = get_proper_type(argument)
+        if isinstance(proper, CallableType):
+            return not is_subtype(proper.ret_type, result) or isinstance(get_proper_type(proper.ret_type), AnyType)
+        return isinstance(proper, Overloaded) or (isinstance(proper, Instance) and "__call__" in proper.type.names)
 
     def rows(self, given: Given, ctx: Any, taken: Type) -> Type:
         """What a layer gives when it is iterated over: its rows, or the entries of a tuple."""
@@ -361,6 +392,10 @@ class Calls:
             if isinstance(proper, TupleType) and len(proper.items) == len(items):
                 return proper.copy_modified(items=items)
             return self.words.tuple_of(items)
+        if isinstance(value, list):
+            entries = [self.typed(one, taken, module, unknown()) for one in value]
+            same = bool(entries) and all(is_same_type(one, entries[0]) for one in entries)
+            return self.words.instance("builtins.list", entries[0] if same else self.anything(taken))
         if value is None:
             return NoneType()
         if value is UNKNOWN and not isinstance(proper, AnyType) and not holds_layer(proper):
@@ -370,3 +405,14 @@ class Calls:
     def anything(self, taken: Type) -> Instance:
         """A layer of whose value nothing is known."""
         return self.words.layer(taken, self.words.tape(unknown(), unknown()))
+
+
+def is_text_in_union(ctx: Any) -> bool:
+    """Whether mypy asks of the text in a union such as NumPy's ArrayLike, which it takes for a lambda's parameter
+    where it knows no better."""
+    proper = get_proper_type(ctx.type)
+    if not isinstance(ctx.context, OpExpr) or not isinstance(proper, Instance):
+        return False
+    if proper.type.fullname not in ("builtins.str", "builtins.bytes"):
+        return False
+    return isinstance(get_proper_type(ctx.api.lookup_type_or_none(ctx.context.left)), UnionType)

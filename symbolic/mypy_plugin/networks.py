@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from mypy.nodes import ARG_OPT, ARG_POS, Context, FuncDef
+from mypy.nodes import ARG_OPT, ARG_POS, ARG_STAR, Context, FuncDef
 from mypy.subtypes import is_subtype
 from mypy.types import (
     AnyType,
@@ -20,9 +20,11 @@ from mypy.types import (
     TypeType,
     TypeVarType,
     UnionType,
+    flatten_nested_unions,
     get_proper_type,
 )
 
+from symbolic.differentiated import no_position
 from symbolic.dims import Names
 from symbolic.mypy_plugin.arguments import Arguments
 from symbolic.mypy_plugin.calls import Calls
@@ -183,6 +185,7 @@ class Networks:
             return unknown()
         if has_aux not in (True, False) or f.is_type_obj():
             return unknown()
+        self._check_positions(f, kind, known, ctx)
         made = self._of_function(f, kind, known, has_aux, _is_method(f, ctx))
         made = made.copy_modified(fallback=self.words.instance(DERIVATIVE))  # which has more than a function: `traces`
         taken = self.calls.bodies.taken(ctx.api)
@@ -222,7 +225,7 @@ class Networks:
 
     def _of_function(self, f: CallableType, kind: str, argnums: Any, has_aux: bool, method: bool) -> CallableType:
         plain = self.expansions.natives.plain
-        types = [plain(one) for one in f.arg_types]
+        types = [self._number(plain(one)) for one in f.arg_types]
         if kind == "vmap":
             mapped = [self._mapped(one) for one in types]
             return f.copy_modified(
@@ -240,6 +243,16 @@ class Networks:
             result = gradient if kind == "grad" else self.words.tuple_of([value, gradient])
         return f.copy_modified(arg_types=types, ret_type=result, name=None, implicit=False)
 
+    def _check_positions(self, f: CallableType, kind: str, argnums: Any, ctx: Any) -> None:
+        """Report positions of arguments that a function has not."""
+        count = sum(how in (ARG_POS, ARG_OPT) for how in f.arg_kinds)
+        if kind == "vmap" or any(how is ARG_STAR for how in f.arg_kinds):
+            return
+        for one in argnums if isinstance(argnums, (tuple, list)) else [argnums]:
+            if isinstance(one, int) and not -count <= one < count:
+                error = no_position(one, count, (f.name or "the function").partition(" of ")[0])
+                report(ctx.api, Finding(error.seen, error.remedy, "symbolic-shape"), ctx.context)
+
     def _chosen(self, types: Sequence[Type], argnums: Any) -> ProperType:
         """The type of the gradient: that of the argument; several are a tuple."""
         if isinstance(argnums, (tuple, list)):
@@ -247,6 +260,15 @@ class Networks:
         if not isinstance(argnums, int) or not -len(types) <= argnums < len(types):
             return unknown()
         return get_proper_type(types[argnums])
+
+    def _number(self, typ: ProperType) -> ProperType:
+        """The type of an argument by which is differentiated: to the functions of `math` hints say what becomes one."""
+        names = {
+            one.type.fullname for one in map(get_proper_type, flatten_nested_unions([typ])) if isinstance(one, Instance)
+        }
+        if not names or not names <= {"typing.SupportsFloat", "typing.SupportsIndex"}:
+            return typ
+        return self.words.instance("builtins.float")
 
     def _second(self, by: ProperType, value: ProperType) -> ProperType:
         """The type of the derivative of a value by an argument: a number by a number is one, all else an array."""

@@ -13,6 +13,7 @@ from mypy.types import (
     TupleType,
     Type,
     TypeAliasType,
+    TypedDictType,
     TypeOfAny,
     UninhabitedType,
     UnionType,
@@ -152,4 +153,6 @@ def holds_layer(typ: Type | None) -> bool:
         return is_layer(proper) or (not is_phantom(proper) and any(map(holds_layer, proper.args)))
     if isinstance(proper, (TupleType, UnionType)):
         return any(map(holds_layer, proper.items))
+    if isinstance(proper, TypedDictType):
+        return any(map(holds_layer, proper.items.values()))
     return False
