@@ -28,6 +28,7 @@ from symbolic.tape import A2, A3, A, B, Tape
 In = TypeVar("In")
 In2 = TypeVar("In2")
 P = ParamSpec("P")
+G = TypeVar("G")
 Given = TypeVar("Given", covariant=True)
 
 Array: TypeAlias = np.ndarray
@@ -43,21 +44,21 @@ Loose: TypeAlias = Tape[A, Any]
 """Of another type its `ToLiteral` says the delta, when the program runs."""
 
 
-class Factory(Layer[In, Loose[B]], Generic[In, P, B]):
+class Factory(Layer[In, Tape[B, G]], Generic[In, P, B, G]):
     """A symbolic function whose hyperparameters have no values: given them by name it is a Layer."""
 
     @overload
-    def __call__(self, first: Layer[In2, Any], /, *rest: Any, **named: Any) -> Layer[In2, Loose[B]]: ...
+    def __call__(self, first: Layer[In2, Any], /, *rest: Any, **named: Any) -> Layer[In2, Tape[B, G]]: ...
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> B: ...
     @overload
-    def __call__(self, **hyperparameters: Any) -> Layer[In, Loose[B]]: ...
+    def __call__(self, **hyperparameters: Any) -> Layer[In, Tape[B, G]]: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """As `SymbolicFunction`."""
         raise NotImplementedError  # for type checkers only
 
 
-class Method(Factory[Any, P, B], Generic[Given, P, B]):
+class Method(Factory[Any, P, B, Any], Generic[Given, P, B]):
     """A symbolic function whose first parameter is no number: as a method it gives each instance a layer."""
 
     @overload
@@ -69,7 +70,7 @@ class Method(Factory[Any, P, B], Generic[Given, P, B]):
         raise NotImplementedError  # for type checkers only
 
 
-class OfClass(Factory[Any, P, B], Generic[Given, P, B]):
+class OfClass(Factory[Any, P, B, Any], Generic[Given, P, B]):
     """The same of a class method: by an instance or by the class it is a layer."""
 
     def __get__(self, instance: object, owner: type) -> Given:
@@ -243,41 +244,73 @@ class Decorating:
     # hyperparameters
     @overload
     def __call__(
+        self, function: Callable[Concatenate[Array, Array, P], RC], /
+    ) -> Factory[Any, Concatenate[Array, Array, P], RC, RC]: ...
+    @overload
+    def __call__(
         self, function: Callable[Concatenate[Array, Array, P], B], /
-    ) -> Factory[Any, Concatenate[Array, Array, P], B]: ...
+    ) -> Factory[Any, Concatenate[Array, Array, P], B, Any]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[Array, float, P], RC], /
+    ) -> Factory[Any, Concatenate[Array, float, P], RC, RC]: ...
     @overload
     def __call__(
         self, function: Callable[Concatenate[Array, float, P], B], /
-    ) -> Factory[Any, Concatenate[Array, float, P], B]: ...
+    ) -> Factory[Any, Concatenate[Array, float, P], B, Any]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[float, Array, P], RC], /
+    ) -> Factory[Any, Concatenate[float, Array, P], RC, RC]: ...
     @overload
     def __call__(
         self, function: Callable[Concatenate[float, Array, P], B], /
-    ) -> Factory[Any, Concatenate[float, Array, P], B]: ...
+    ) -> Factory[Any, Concatenate[float, Array, P], B, Any]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[float, float, P], RC], /
+    ) -> Factory[Any, Concatenate[float, float, P], RC, RC]: ...
     @overload
     def __call__(
         self, function: Callable[Concatenate[float, float, P], B], /
-    ) -> Factory[Any, Concatenate[float, float, P], B]: ...
+    ) -> Factory[Any, Concatenate[float, float, P], B, Any]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[Array, P], RC], /
+    ) -> Factory[Own[Array], Concatenate[Array, P], RC, RC]: ...
     @overload
     def __call__(
         self, function: Callable[Concatenate[Array, P], B], /
-    ) -> Factory[Own[Array], Concatenate[Array, P], B]: ...
+    ) -> Factory[Own[Array], Concatenate[Array, P], B, Any]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[float, P], RC], /
+    ) -> Factory[Own[float], Concatenate[float, P], RC, RC]: ...
     @overload
     def __call__(
         self, function: Callable[Concatenate[float, P], B], /
-    ) -> Factory[Own[float], Concatenate[float, P], B]: ...
+    ) -> Factory[Own[float], Concatenate[float, P], B, Any]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[A, Array, P], RC], /
+    ) -> Method[Factory[Own[Array], Concatenate[Array, P], RC, RC], Concatenate[A, Array, P], RC]: ...
     @overload
     def __call__(
         self, function: Callable[Concatenate[A, Array, P], B], /
-    ) -> Method[Factory[Own[Array], Concatenate[Array, P], B], Concatenate[A, Array, P], B]: ...
+    ) -> Method[Factory[Own[Array], Concatenate[Array, P], B, Any], Concatenate[A, Array, P], B]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[A, float, P], RC], /
+    ) -> Method[Factory[Own[float], Concatenate[float, P], RC, RC], Concatenate[A, float, P], RC]: ...
     @overload
     def __call__(
         self, function: Callable[Concatenate[A, float, P], B], /
-    ) -> Method[Factory[Own[float], Concatenate[float, P], B], Concatenate[A, float, P], B]: ...
+    ) -> Method[Factory[Own[float], Concatenate[float, P], B, Any], Concatenate[A, float, P], B]: ...
     # what the types do not tell
     @overload
     def __call__(self, function: Callable[[A, A2], B], /) -> Method[Layer[Loose[A2], Loose[B]], [A, A2], B]: ...
     @overload
-    def __call__(self, function: Callable[Concatenate[A, P], B], /) -> Factory[Any, Concatenate[A, P], B]: ...
+    def __call__(self, function: Callable[Concatenate[A, P], B], /) -> Factory[Any, Concatenate[A, P], B, Any]: ...
     # below the decorator
     @overload
     def __call__(self, function: classmethod[Any, [Array], RC], /) -> Layer[Own[Array], Own[RC]]: ...
