@@ -1,18 +1,19 @@
-"""Which functions are told apart by the overloads in `bounded`? Each by a variable that has such functions as its bound.
+"""Which functions do the overloads in `bounded` tell apart? Each kind by a variable that has it for its bound.
 
 Of the letters in a name the first are the parameters, those after the line the result: A an array, F a number, N a
-number or an array by default, D any other default, M the instance of a method and C its class, H hyperparameters,
+number that has a default, D anything that has one, M the instance of a method and C its class, H hyperparameters,
 X anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeAlias, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 
 from symbolic.decorated import Array
+from symbolic.factories import Default, Default2
 from symbolic.layer import Layer
 from symbolic.tape import B, Tape
 
@@ -22,34 +23,7 @@ In2 = TypeVar("In2")
 P = ParamSpec("P")
 F = TypeVar("F")
 G = TypeVar("G")
-First = TypeVar("First", contravariant=True)
-Second = TypeVar("Second", contravariant=True)
-Result = TypeVar("Result", covariant=True)
 Given = TypeVar("Given", covariant=True)
-
-
-class Number(Protocol[First, Result]):
-    """A function whose second parameter has a number or an array for its default: an input, or a hyperparameter."""
-
-    def __call__(self, first: First, second: float = ..., /) -> Result:
-        """As the function."""
-        raise NotImplementedError  # for type checkers only
-
-
-class Default(Protocol[First, Result]):
-    """A function whose second parameter has any other default."""
-
-    def __call__(self, first: First, second: Any = ..., /) -> Result:
-        """As the function."""
-        raise NotImplementedError  # for type checkers only
-
-
-class Default2(Protocol[First, Second, Result]):
-    """A function whose third parameter has a default."""
-
-    def __call__(self, first: First, second: Second, third: Any = ..., /) -> Result:
-        """As the function."""
-        raise NotImplementedError  # for type checkers only
 
 
 class Known(Layer[In, Tape[B, G]], Generic[In, B, G, F]):
@@ -95,26 +69,32 @@ class OfClass(Layer[Any, Unsure], Generic[Given, F]):
 
 
 # a parameter after the inputs that has a default
-AN_F = TypeVar("AN_F", bound=Number[Array, float])
-AD_F = TypeVar("AD_F", bound=Default[Array, float])
-AN_A = TypeVar("AN_A", bound=Number[Array, Array])
-AD_A = TypeVar("AD_A", bound=Default[Array, Array])
-AN_X = TypeVar("AN_X", bound=Number[Array, Any])
-AD_X = TypeVar("AD_X", bound=Default[Array, Any])
-FN_F = TypeVar("FN_F", bound=Number[float, float])
-FD_F = TypeVar("FD_F", bound=Default[float, float])
-FN_A = TypeVar("FN_A", bound=Number[float, Array])
-FD_A = TypeVar("FD_A", bound=Default[float, Array])
-AAD_F = TypeVar("AAD_F", bound=Default2[Array, Array, float])
-FFD_F = TypeVar("FFD_F", bound=Default2[float, float, float])
-AAD_A = TypeVar("AAD_A", bound=Default2[Array, Array, Array])
-FFD_A = TypeVar("FFD_A", bound=Default2[float, float, Array])
+AN_F = TypeVar("AN_F", bound=Default[Array, float, float])
+AD_F = TypeVar("AD_F", bound=Default[Array, Any, float])
+AN_A = TypeVar("AN_A", bound=Default[Array, float, Array])
+AD_A = TypeVar("AD_A", bound=Default[Array, Any, Array])
+AN_X = TypeVar("AN_X", bound=Default[Array, float, Any])
+AD_X = TypeVar("AD_X", bound=Default[Array, Any, Any])
+FN_F = TypeVar("FN_F", bound=Default[float, float, float])
+FD_F = TypeVar("FD_F", bound=Default[float, Any, float])
+FN_A = TypeVar("FN_A", bound=Default[float, float, Array])
+FD_A = TypeVar("FD_A", bound=Default[float, Any, Array])
+AAD_F = TypeVar("AAD_F", bound=Default2[Array, Array, Any, float])
+FFD_F = TypeVar("FFD_F", bound=Default2[float, float, Any, float])
+AAD_A = TypeVar("AAD_A", bound=Default2[Array, Array, Any, Array])
+FFD_A = TypeVar("FFD_A", bound=Default2[float, float, Any, Array])
+MAD_F = TypeVar("MAD_F", bound=Default2[Any, Array, Any, float])
+MAD_A = TypeVar("MAD_A", bound=Default2[Any, Array, Any, Array])
+MFD_F = TypeVar("MFD_F", bound=Default2[Any, float, Any, float])
+MFD_A = TypeVar("MFD_A", bound=Default2[Any, float, Any, Array])
 # inputs among which are arrays
 A_I = TypeVar("A_I", bound=Callable[[Array], int])
 A_FF = TypeVar("A_FF", bound=Callable[[Array], tuple[float, float]])
 A_AA = TypeVar("A_AA", bound=Callable[[Array], tuple[Array, Array]])
 A_AF = TypeVar("A_AF", bound=Callable[[Array], tuple[Array, float]])
 A_FA = TypeVar("A_FA", bound=Callable[[Array], tuple[float, Array]])
+AA_FF = TypeVar("AA_FF", bound=Callable[[Array, Array], tuple[float, float]])
+AA_AA = TypeVar("AA_AA", bound=Callable[[Array, Array], tuple[Array, Array]])
 AA_I = TypeVar("AA_I", bound=Callable[[Array, Array], int])
 A_F = TypeVar("A_F", bound=Callable[[Array], float])
 A_A = TypeVar("A_A", bound=Callable[[Array], Array])

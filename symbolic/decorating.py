@@ -1,4 +1,4 @@
-"""Which overloads has `symbolic`? For mypy, whose overloads go by rules of their own, others than for all other checkers."""
+"""Which overloads has `symbolic`? For mypy, which has rules of its own, others than for all other checkers."""
 
 from typing import Literal
 

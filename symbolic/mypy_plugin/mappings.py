@@ -120,7 +120,7 @@ class Mappings:
             yield from self._defined(name)
 
     def _reached(self, module: str) -> Iterator[str]:
-        """The modules that this one imports, near or far, and itself, in the order in which a program would run them."""
+        """The modules that this one imports, near or far, and itself, in the order in which a program runs them."""
         seen = {module}
         for name in [*self.named, *self._imported(module)]:
             yield from self._from(name, seen)
