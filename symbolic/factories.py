@@ -51,6 +51,14 @@ class Factory(Layer[In, Tape[B, G]], Generic[In, P, B, G]):
         """As `SymbolicFunction`."""
         raise NotImplementedError  # for type checkers only
 
+    def predict(self, *inputs: Any) -> Any:
+        """Run time says that hyperparameters have no values."""
+        raise NotImplementedError  # for type checkers only
+
+    def train(self, *inputs: Any, optimizer: Any = None) -> Any:
+        """The same."""
+        raise NotImplementedError  # for type checkers only
+
 
 class Method(Factory[Any, P, B, Any], Generic[Given, P, B]):
     """A symbolic function whose first parameter is no number: as a method it gives each instance a layer."""

@@ -100,7 +100,7 @@ class Bodies:
     def of_functions(self, ctx: Any) -> FunctionLike:
         """The signature of `grad` and its like: a function or a layer first, and then what the plugin looks at."""
         signature: CallableType = ctx.default_signature
-        function = UnionType([self.anything(signature), self.words.any_layer()])
+        function = UnionType([self.anything(signature), self.words.any_layer(), self.words.instance("builtins.object")])
         return signature.copy_modified(
             arg_types=[function, unknown(), unknown()],
             arg_kinds=[ARG_POS, ARG_STAR, ARG_STAR2],
