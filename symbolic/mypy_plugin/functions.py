@@ -159,7 +159,10 @@ class Functions:
         types = [one.typ if one.data is None else plain(one.data) for one in plan.parameters]
         kinds, names = [one.kind for one in plan.parameters], [one.name for one in plan.parameters]
         nothing = self.words.tape(UninhabitedType(), UninhabitedType())  # it takes nothing yet: no layer of any input
-        return self.words.instance(FACTORY, nothing, Parameters(types, kinds, names), plain(bounded(plan.returned)))
+        given = self.words.tape_args(layer.args[1])
+        delta = unknown() if given is None else plain(given[1])
+        returned = plain(bounded(plan.returned))
+        return self.words.instance(FACTORY, nothing, Parameters(types, kinds, names), returned, delta)
 
 
 def _instance_of(typ: Type) -> ProperType:
