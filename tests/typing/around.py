@@ -92,8 +92,8 @@ def dense(x: V, inputs: int, outputs: int) -> V:
 
 
 half = dense(outputs=2)
-reveal_type(half)  # R: Factory[Tape[Never, Never], […outputs: int =], ndarray]
-reveal_type(half(inputs=3))  # R: Layer[Any, Tape[ndarray, Any]]
+reveal_type(half)  # R: Factory[Tape[Never, Never], […outputs: int =], ndarray, ndarray]
+reveal_type(half(inputs=3))  # R: Layer[Any, Tape[ndarray, ndarray]]
 reveal_type(dense(inputs=3, outputs=2))  # R: Layer[Tape[ndarray, ndarray], Tape[ndarray, ndarray]]
 
 
