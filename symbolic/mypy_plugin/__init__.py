@@ -36,7 +36,7 @@ from symbolic.mypy_plugin.functions import Functions
 from symbolic.mypy_plugin.hints import Hints
 from symbolic.mypy_plugin.mappings import Mappings
 from symbolic.mypy_plugin.natives import Natives
-from symbolic.mypy_plugin.networks import DERIVATIVES, LINEAR, SEQUENTIAL, Networks
+from symbolic.mypy_plugin.networks import DERIVATIVES, LINEAR, REMAT, SEQUENTIAL, Networks
 from symbolic.mypy_plugin.reporting import failed
 from symbolic.mypy_plugin.running import Running
 from symbolic.mypy_plugin.vocabulary import DECLARED, TRAINER, NotReady, Vocabulary
@@ -111,6 +111,8 @@ class SymbolicPlugin(Plugin):
             return self._guarded(self.networks.sequential, "default_return_type")
         if fullname == LINEAR:
             return self._guarded(self.networks.linear, "default_return_type")
+        if fullname == REMAT:
+            return self._guarded(self.networks.again, "default_return_type")
         if fullname in DERIVATIVES:
             return self._guarded(
                 functools.partial(self.networks.derivative, kind=DERIVATIVES[fullname]), "default_return_type"

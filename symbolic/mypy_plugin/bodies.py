@@ -9,6 +9,7 @@ from mypy.nodes import (
     ARG_POS,
     ARG_STAR,
     ARG_STAR2,
+    CallExpr,
     DictExpr,
     Expression,
     FuncItem,
@@ -20,7 +21,7 @@ from mypy.nodes import (
     StarExpr,
     TupleExpr,
 )
-from mypy.subtypes import is_subtype
+from mypy.subtypes import is_same_type, is_subtype
 from mypy.types import (
     AnyType,
     CallableType,
@@ -47,6 +48,7 @@ from symbolic.mypy_plugin.vocabulary import (
     LAYER,
     PROJECTION,
     TRAINER,
+    WEIGHT,
     Vocabulary,
     holds_layer,
     is_layer,
@@ -104,13 +106,13 @@ class Bodies:
         return signature.copy_modified(arg_types=types)
 
     def of_functions(self, ctx: Any) -> FunctionLike:
-        """The signature of `grad` and its like, whose arguments the plugin looks at."""
+        """The signature of `grad` and its like: one object first, and then what the plugin looks at. Wanted as a
+        `Callable[..., Any]`, `remat(lambda x: x)` would be given a lambda of which mypy cannot infer the type."""
         signature: CallableType = ctx.default_signature
-        function = self.words.instance("builtins.object")
         return signature.copy_modified(
-            arg_types=[function, unknown(), unknown()],
+            arg_types=[self.words.instance("builtins.object"), unknown(), unknown()],
             arg_kinds=[ARG_POS, ARG_STAR, ARG_STAR2],
-            arg_names=[None, None, None],
+            arg_names=[signature.arg_names[0], None, None],
             ret_type=unknown(),
             variables=(),
         )
@@ -130,9 +132,7 @@ class Bodies:
         """The signature of a function that is called in a body, with layers wherever it takes arrays or numbers."""
         callee: CallableType = ctx.default_signature
         root = fullname.partition(".")[0]
-        if self.taken(ctx.api) is None and not (
-            root == "numpy" and any(is_named_layer(one, ctx.api) for one in ctx.args)
-        ):
+        if self.taken(ctx.api) is None and not self._given_outside(root, ctx):
             return callee
         trusted = root in TRUSTED if root != "builtins" else fullname in BUILTINS
         given: Sequence[Sequence[Expression]] = ctx.args
@@ -164,6 +164,20 @@ class Bodies:
             return None
         free = proper.copy_modified(ret_type=unknown())
         return free if isinstance(given[0], LambdaExpr) else UnionType([free, self.anything(proper)])
+
+    def _given_outside(self, root: str, ctx: Any) -> bool:
+        """Whether layers are given outside of a body where they may be: to NumPy; and, in a function that a body may
+        call, a weight to another such function."""
+        if root == "numpy":
+            return any(is_named_layer(one, ctx.api) for one in ctx.args)
+        if root in TRUSTED or ctx.api.scope.current_function() is None:
+            return False
+        return any(self._is_weight(one, ctx.api) for given in ctx.args for one in given)
+
+    def _is_weight(self, expression: Expression, api: Any) -> bool:
+        if isinstance(expression, CallExpr):
+            return isinstance(expression.callee, RefExpr) and expression.callee.fullname == WEIGHT
+        return isinstance(expression, RefExpr) and self.words.is_constant(type_of(expression, api))
 
     def _admitted(self, typ: Type, given: Sequence[Expression], trusted: bool, api: Any) -> Type:
         proper = get_proper_type(typ)
@@ -221,6 +235,14 @@ class Bodies:
         if isinstance(proper, Instance) and proper.args and proper.type.module_name in ("builtins", "typing"):
             return proper.copy_modified(args=[self.lifted(one, taken, module) for one in proper.args])
         return proper
+
+    def may_change(self, argument: Type, result: Type) -> bool:
+        """Whether an argument is a function by which `reduce(f, layers)` may give another layer than it was given."""
+        proper = get_proper_type(argument)
+        if isinstance(proper, CallableType):
+            given, kept = self.words.layer_args(proper.ret_type), self.words.layer_args(result)
+            return given is None or kept is None or not is_same_type(given[1], kept[1])
+        return isinstance(proper, Overloaded) or (isinstance(proper, Instance) and "__call__" in proper.type.names)
 
     def held_function(self, typ: Type, api: Any) -> Type:
         """What a body takes out of a structure, `acts["tanh"]`: a function there is called with layers."""

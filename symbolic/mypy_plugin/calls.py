@@ -14,10 +14,7 @@ from mypy.nodes import (
     CallExpr,
     Expression,
     MemberExpr,
-    NameExpr,
-    OperatorAssignmentStmt,
     RefExpr,
-    TempNode,
 )
 from mypy.subtypes import is_same_type, is_subtype
 from mypy.types import (
@@ -26,7 +23,6 @@ from mypy.types import (
     Instance,
     LiteralType,
     NoneType,
-    Overloaded,
     ProperType,
     TupleType,
     Type,
@@ -43,6 +39,8 @@ from symbolic.mypy_plugin.given import (
     OF_LAYERS,
     OPERATORS,
     Given,
+    bound_anew,
+    is_number,
     is_text_in_union,
     known_function,
     layers_in,
@@ -101,6 +99,8 @@ class Calls:
         row = given.positional[0] if given.positional else None
         if row is None or not isinstance(proper, Instance) or len(proper.args) != 2:
             return default
+        if isinstance(get_proper_type(row[0]), AnyType):  # of a lambda's parameter mypy would take the first overload
+            return proper.copy_modified(args=[unknown(), unknown()])
         value = self.arguments.of(row[0], row[1], given.type_of)
         spec = value.spec if isinstance(value, Value) and not value.loose else None
         if not isinstance(spec, Spec) or not spec.shape or native(spec) is not np.ndarray:
@@ -152,30 +152,36 @@ class Calls:
             function, reflected = OPERATORS[name]
             operands = [*given.positional, own] if reflected else [own, *given.positional]
             result = self.beside_native(self.answer(given, function, operands, {}, ctx.default_return_type, taken), ctx)
-            return self.bound_anew(result, ctx)
+            return bound_anew(result, ctx)
         return self.answer(given, name, [own, *given.positional], given.named, ctx.default_return_type, taken)
 
     def native_operation(self, given: Given, ctx: Any, name: str) -> Type:
         """An operator of arrays, of which NumPy's hints say nothing: `x @ w`."""
         default: Type = ctx.default_return_type
-        if name not in OPERATORS or not isinstance(get_proper_type(default), AnyType):
+        proper = get_proper_type(default)
+        if name not in OPERATORS or not isinstance(proper, (AnyType, Instance)):
             return self.bodies.held_function(default, ctx.api)
         function, reflected = OPERATORS[name]
         own = (ctx.type, None)
         given.positional = [*given.positional, own] if reflected else [own, *given.positional]
-        return self.native(given, function, default)
+        return (
+            self._retyped(given, function, proper)
+            if isinstance(proper, Instance)
+            else self.native(given, function, default)
+        )
 
-    def bound_anew(self, result: Type, ctx: Any) -> Type:
-        """`total += x` for an array `total`: from here on the name stands for a layer, as after `total = total + x`.
-
-        mypy would keep the array's type, and have the layer be one.
-        """
-        statement = ctx.context
-        if not isinstance(statement, OperatorAssignmentStmt) or is_layer(ctx.type) or not is_layer(result):
-            return result
-        if isinstance(statement.lvalue, NameExpr):
-            ctx.api.check_assignment(statement.lvalue, TempNode(result, context=statement.rvalue))
-        return unknown()
+    def _retyped(self, given: Given, function: Any, hinted: Instance) -> Type:
+        """The array of NumPy's hints with the dtype that NumPy gives: an int beside an array of float32 they take for
+        one of 64 bits, so that `pixels / 255` would be of float64."""
+        natives = self.expansions.natives
+        claimed = natives.spec(hinted) if hinted.type.fullname == NDARRAY and uses_layers(given.api.tree) else None
+        if not isinstance(claimed, Spec) or claimed.dtype is None:
+            return hinted
+        value = self._asked(function, self.known(given, given.positional, {})[0], {}).value
+        spec = value.spec if isinstance(value, Value) else None
+        if not isinstance(spec, Spec) or spec.dtype in (None, claimed.dtype):
+            return hinted
+        return hinted.copy_modified(args=[hinted.args[0], natives.array(spec).args[1]])
 
     def of_user(self, given: Given, ctx: Any) -> Type:
         """A function or a method of a user's own that is given layers: what it gives is one too."""
@@ -184,17 +190,9 @@ class Calls:
         if taken is None:
             return default  # outside of a body a function takes and gives what its hints say
         lifted = self.bodies.lifted(default, taken, module)
-        if is_layer(default) and any(map(self._may_change, given.types, itertools.repeat(lifted))):
+        if is_layer(default) and any(map(self.bodies.may_change, given.types, itertools.repeat(lifted))):
             return self.anything(taken)
         return self.bodies.callable(lifted, taken, module)
-
-    def _may_change(self, argument: Type, result: Type) -> bool:
-        """Whether an argument is a function by which `reduce(f, layers)` may give another layer than it was given."""
-        proper = get_proper_type(argument)
-        if isinstance(proper, CallableType):
-            given, kept = self.words.layer_args(proper.ret_type), self.words.layer_args(result)
-            return given is None or kept is None or not is_same_type(given[1], kept[1])
-        return isinstance(proper, Overloaded) or (isinstance(proper, Instance) and "__call__" in proper.type.names)
 
     def rows(self, given: Given, ctx: Any, taken: Type) -> Type:
         """What a layer gives when it is iterated over: its rows, or the entries of a tuple."""
@@ -222,9 +220,11 @@ class Calls:
 
     def beside_native(self, typ: Type, ctx: Any) -> Type:
         """In a plain function an array may stand for a layer, so an array beside a weight is what an array is."""
-        args = self.words.layer_args(typ)
-        plain = [one for one in (ctx.type, *[typ for types in ctx.arg_types for typ in types]) if not holds_layer(one)]
-        if args is None or not self._is_constant(args[0]) or not any(map(natives_in, plain)):
+        rows = [
+            row for types, exprs in zip(ctx.arg_types, ctx.args, strict=True) for row in zip(types, exprs, strict=True)
+        ]
+        plain = [one for one, expr in [(ctx.type, None), *rows] if not holds_layer(one) and not is_number(expr)]
+        if not self.words.is_constant(typ) or not any(map(natives_in, plain)):
             return typ
         if ctx.api.scope.current_function() is None or self.bodies.taken(ctx.api) is not None:
             return typ
@@ -313,10 +313,6 @@ class Calls:
         report(given.api, Finding(seen, "call the one within the other: g(f(x)), or g.compose(f)"), given.context)
         return unknown()
 
-    def _is_constant(self, taken: Type) -> bool:
-        args = self.words.tape_args(taken)
-        return args is not None and isinstance(args[0], Instance) and args[0].type.fullname == "builtins.object"
-
     def short(self, tape: Type) -> str:
         """A tape as it stands in our sentences, by its data alone."""
         args = self.words.tape_args(tape)
@@ -331,6 +327,8 @@ class Calls:
             return "a function"
         if spec is not None:
             return short(spec)
+        if isinstance(proper, TupleType):
+            return f"({', '.join([self.short_native(one) for one in proper.items])})"
         return proper.type.name if isinstance(proper, Instance) else "anything"
 
     def short_layer(self, typ: Type) -> str:

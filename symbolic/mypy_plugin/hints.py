@@ -153,7 +153,8 @@ class Hints:
 
     def _placed(self, ctx: AnalyzeTypeContext) -> Type:
         statement = self.semanal.statement
-        self.expansions.mappings.settled = False
+        for trigger in self.expansions.mappings.triggers(self.semanal.cur_mod_id):
+            self.semanal.add_plugin_dependency(trigger)
         if isinstance(statement, FuncDef):
             found = self._in_signature(ctx, statement)
             if found is not None:

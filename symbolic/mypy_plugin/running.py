@@ -70,8 +70,8 @@ class Running:
         if known is not None:
             title, plan = known
             rows = self._by_name(given, title, plan)
-            if rows is None:  # hyperparameters alone: another layer; or a mistake, which is told
-                return self.functions.layer(plan, module)
+            if rows is None:  # hyperparameters alone: another layer, or a factory; or a mistake, which is told
+                return self.functions.made(plan.given(given.named), module)
             result = self._checked(rows, self._bound(plan, rows, args[1]), ctx)
         elif given.named and name == "__call__":
             return self._unknown_names(given, args, ctx)
@@ -181,7 +181,8 @@ class Running:
     ) -> None:
         """Hold the hyperparameters that are given against their hints, and see that none is missing."""
         missing = [str(one.name) for one in plan.hyperparameters if not one.optional and one.name not in rows]
-        if missing and given.faithful:
+        complete = any(one.name in rows for one in plan.inputs)  # else the others may be given later
+        if missing and complete and given.faithful:
             report(given.api, without_values(title, missing), given.context)
         for one in plan.hyperparameters:
             row = rows.get(one.name or "")
@@ -251,7 +252,9 @@ class Running:
     def _undeclared(self, data: ProperType, declared: ProperType, what: str) -> Finding:
         have, want = self.calls.short_native(data), self.calls.short_native(declared)
         remedy = f"give a value of type {want}"
-        if is_array(data):
+        if isinstance(declared, TupleType):
+            remedy = f"give a tuple of {len(declared.items)}"
+        elif is_array(data):
             remedy = f"reduce it to a number (np.sum, np.mean), or declare {have}"
         return Finding(f"{what} is {have} where {want} is declared", remedy)
 
@@ -306,10 +309,7 @@ _ROWS = ("builtins.tuple", "builtins.list", "typing.Sequence")
 def paired(typ: ProperType, declared: ProperType) -> list[tuple[Type, Type]] | None:
     """The entries of a structure beside what is declared of each; `None` for what is no structure, or of another
     number of entries."""
-    entries, wanted = [
-        list(one.items) if isinstance(one, TupleType) else _entry(one)
-        for one in (typ, declared)
-    ]
+    entries, wanted = [list(one.items) if isinstance(one, TupleType) else _entry(one) for one in (typ, declared)]
     if entries is None or wanted is None:
         return None
     if not isinstance(entries, list):

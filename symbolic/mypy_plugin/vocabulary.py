@@ -26,8 +26,9 @@ IDENTITY = "symbolic.leaves.Identity"
 PROJECTION = "symbolic.leaves.Projection"
 LITERAL = "symbolic.leaves.Literal"
 WEIGHT = "symbolic.leaves.Weight"
+DERIVATIVE = "symbolic.deriving.Derivative"
 NO_DELTA = "symbolic.literal.NoDelta"
-FACTORY = "symbolic.decorated.Factory"
+FACTORY = "symbolic.factories.Factory"
 TRAINER = "symbolic.training.Trainer"
 TO_LITERAL = "symbolic.literal.ToLiteral"
 SYMBOLIC = "symbolic.hints.Symbolic"
@@ -118,6 +119,12 @@ class Vocabulary:
         mapped = map_instance_to_supertype(proper, self.info(TAPE))
         data, delta = map(get_proper_type, mapped.args)
         return data, delta
+
+    def is_constant(self, typ: Type | None) -> bool:
+        """Whether a layer takes whatever there is, as weights do and what is made of them alone."""
+        layer = self.layer_args(typ)
+        tape = None if layer is None else self.tape_args(layer[0])
+        return tape is not None and isinstance(tape[0], Instance) and tape[0].type.fullname == "builtins.object"
 
 
 def taken_apart(typ: Type | None) -> ProperType | None:
