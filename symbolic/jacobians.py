@@ -2,6 +2,9 @@
 one tangent, mapped over a basis.
 """
 
+# The overloads overlap on purpose: the first that fits is meant.
+# mypy: disable-error-code="overload-overlap"
+
 from __future__ import annotations
 
 import typing

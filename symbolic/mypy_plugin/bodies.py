@@ -66,6 +66,9 @@ OURS = (*RUNNING, "compose")
 class Bodies:
     """The bodies of symbolic functions, over one build's types."""
 
+    words: Vocabulary
+    expansions: Expansions
+
     def __init__(self, words: Vocabulary, expansions: Expansions) -> None:
         self.words, self.expansions = words, expansions
 

@@ -243,7 +243,7 @@ def run(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, 
         except Exception as error:
             found = finding(error)
             if found is None or not (
-                leaves.faithful or found.seen.endswith(_NO_MEMORY, " of a traced layer as another type")
+                leaves.faithful or found.seen.endswith((_NO_MEMORY, " of a traced layer as another type"))
             ):
                 raise Unsettled from error
             return Answer(UNKNOWN, found), False
