@@ -373,11 +373,13 @@ def as_output(value: Any) -> AnyLayer:
     if isinstance(value, (tuple, list)) and any(isinstance(one, Layer) for one in value):
         return Tuple.make(tuple([as_output(one) for one in value]))  # type: ignore[no-any-return]  # a layer
     if not isinstance(value, (Layer, tuple, list)) and any(isinstance(one, Layer) for one in flatten(value)[0]):
-        refuse(
-            f"the function returns a {type(value).__name__} that holds traced values",
-            "return one value, or a tuple of values",
-        )
+        refuse(*returned_structure(type(value).__name__))
     return as_layer(value)
+
+
+def returned_structure(kind: str) -> tuple[str, str]:
+    """What is said of a structure that no function gives, by run time and by a type checker."""
+    return f"the function returns a {kind} that holds traced values", "return one value, or a tuple of values"
 
 
 def difference(first: Tracing, second: Tracing) -> str:

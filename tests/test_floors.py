@@ -25,6 +25,7 @@ FLOORS: list[list[str]] = [
         "namespaces",
         "installation",
         "naming",
+        "phantoms",
     ],  # 0: knows no layer
     [
         "asking",
@@ -33,6 +34,7 @@ FLOORS: list[list[str]] = [
         "runtime",
         "callees",
         "refusing",
+        "operators",
         "layer",
         "leaves",
         "literal",
@@ -130,6 +132,7 @@ FLOORS: list[list[str]] = [
         "mypy_plugin",
         "mypy_plugin.*",
     ],  # beside the house: what a checker says of a program before it runs; nobody but checkers comes here
+    ["mypy_plugin.*", "mypy_plugin"],  # a checker's own door to it
 ]
 IN_ORDER = {1, 2}
 """Floors where a room also looks only at those before it; two rooms of one place, such as two `ops.*`, never meet."""

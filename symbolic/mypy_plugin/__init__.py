@@ -30,12 +30,13 @@ from mypy.types import FunctionLike, Type
 from symbolic.mypy_plugin.arguments import Arguments
 from symbolic.mypy_plugin.bodies import RUNNING, Bodies
 from symbolic.mypy_plugin.calls import Calls
+from symbolic.mypy_plugin.configuration import dependencies, mappings
 from symbolic.mypy_plugin.expansions import Expansions
 from symbolic.mypy_plugin.functions import Functions
 from symbolic.mypy_plugin.hints import Hints
 from symbolic.mypy_plugin.mappings import Mappings
 from symbolic.mypy_plugin.natives import Natives
-from symbolic.mypy_plugin.networks import DERIVATIVES, LINEAR, SEQUENTIAL, Networks
+from symbolic.mypy_plugin.networks import DERIVATIVES, LINEAR, REMAT, SEQUENTIAL, Networks
 from symbolic.mypy_plugin.reporting import failed
 from symbolic.mypy_plugin.running import Running
 from symbolic.mypy_plugin.vocabulary import DECLARED, TRAINER, NotReady, Vocabulary
@@ -51,6 +52,7 @@ class SymbolicPlugin(Plugin):
     def __init__(self, options: Options) -> None:
         super().__init__(options)
         allow_redefinition(options)
+        self.named = mappings(options)
 
     # ------------------------------------------------------------------ the rooms
     @cached_property
@@ -60,8 +62,8 @@ class SymbolicPlugin(Plugin):
     @cached_property
     def expansions(self) -> Expansions:
         natives = Natives(self.words)
-        mappings = Mappings(self.words, natives, self._modules or {}, ())
-        return Expansions(self.words, natives, mappings)
+        known = Mappings(self.words, natives, self._modules or {}, self.named)
+        return Expansions(self.words, natives, known)
 
     @cached_property
     def hints(self) -> Hints:
@@ -89,7 +91,10 @@ class SymbolicPlugin(Plugin):
 
     # ------------------------------------------------------------------ the hooks
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
-        return self.hints.hook(fullname)
+        try:
+            return self.hints.hook(fullname)
+        except NotReady:  # the library itself is being checked
+            return None
 
     def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
         if fullname == SEQUENTIAL:
@@ -106,6 +111,8 @@ class SymbolicPlugin(Plugin):
             return self._guarded(self.networks.sequential, "default_return_type")
         if fullname == LINEAR:
             return self._guarded(self.networks.linear, "default_return_type")
+        if fullname == REMAT:
+            return self._guarded(self.networks.again, "default_return_type")
         if fullname in DERIVATIVES:
             return self._guarded(
                 functools.partial(self.networks.derivative, kind=DERIVATIVES[fullname]), "default_return_type"
@@ -150,10 +157,10 @@ class SymbolicPlugin(Plugin):
     # ------------------------------------------------------------------ the cache
     def report_config_data(self, ctx: ReportConfigContext) -> Any:
         """mypy keys its cache by this file alone, but the answers stand in the others."""
-        return {"symbolic": fingerprint()}
+        return {"symbolic": fingerprint(), "mappings": self.named}
 
     def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
-        return []
+        return dependencies(file, self.named)
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -35,9 +36,12 @@ from mypy.types import (
 
 from symbolic.mypy_plugin.natives import Natives
 from symbolic.mypy_plugin.vocabulary import DIM, Vocabulary
+from symbolic.nn import initializers
 from symbolic.polynomial import parsed
 from symbolic.spec import Spec
 from symbolic.static.abstract import UNKNOWN, Value
+from symbolic.static.evaluation import call as call_known
+from symbolic.static.making import makes
 
 TypeOf = Callable[[Expression], Type | None]
 
@@ -83,7 +87,24 @@ class Arguments:
             ends = (expression.begin_index, expression.end_index, expression.stride)
             return slice(*[None if one is None else self.of(type_of(one), one, type_of) for one in ends])
         found = self._constant(proper, expression, type_of)
+        if found is UNKNOWN and isinstance(expression, CallExpr):
+            found = self._made(expression, type_of)
         return self.of_native(proper) if found is UNKNOWN else found
+
+    def _made(self, call: CallExpr, type_of: TypeOf) -> Any:
+        """An array that is made on the spot: `he(784, 128)`, `np.ones((3, n))`."""
+        function = maker(call.callee.fullname) if isinstance(call.callee, RefExpr) else None
+        if function is None or any(kind.is_star() for kind in call.arg_kinds):
+            return UNKNOWN
+        args: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        for name, one in zip(call.arg_names, call.args, strict=True):
+            value = self.of(type_of(one), one, type_of)
+            if name is None:
+                args.append(value)
+            else:
+                kwargs[name] = value
+        return call_known(function, args, kwargs).value
 
     def of_data(self, tape: Type) -> Any:
         """What a layer gives, from its output tape."""
@@ -117,8 +138,6 @@ class Arguments:
         if isinstance(expression, OpExpr) and expression.op in _OPERATORS:
             sides: list[Any] = [self.of(type_of(one), one, type_of) for one in (expression.left, expression.right)]
             return _applied(_OPERATORS[expression.op], *sides)
-        if isinstance(expression, CallExpr) and not expression.args and isinstance(expression.callee, RefExpr):
-            return UNKNOWN
         return UNKNOWN
 
     def of_type(self, typ: Type | None) -> Any:
@@ -137,6 +156,15 @@ class Arguments:
             items = tuple([self.of_type(one) for one in proper.items])
             return UNKNOWN if all(one is UNKNOWN for one in items) else items
         return UNKNOWN
+
+
+@functools.cache
+def maker(fullname: str) -> Any:
+    """A function of NumPy's or an initializer of ours that makes an array out of nothing; `None` for any other."""
+    module, _, name = fullname.rpartition(".")
+    home = np if module.startswith("numpy") else initializers if module == initializers.__name__ else None
+    found = getattr(home, name, None)
+    return found if found is not None and makes(found) else None
 
 
 def _applied(function: Callable[..., Any], *values: Any) -> Any:

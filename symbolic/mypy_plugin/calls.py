@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -13,15 +14,20 @@ from mypy.nodes import (
     CallExpr,
     Expression,
     MemberExpr,
+    NameExpr,
+    OperatorAssignmentStmt,
+    OpExpr,
     RefExpr,
+    TempNode,
 )
-from mypy.subtypes import is_subtype
+from mypy.subtypes import is_same_type, is_subtype
 from mypy.types import (
     AnyType,
     CallableType,
     Instance,
     LiteralType,
     NoneType,
+    Overloaded,
     ProperType,
     TupleType,
     Type,
@@ -34,21 +40,24 @@ from symbolic.layer import METHODS, Layer
 from symbolic.mypy_plugin.arguments import Arguments
 from symbolic.mypy_plugin.bodies import Bodies, natives_in
 from symbolic.mypy_plugin.expansions import Expansions
-from symbolic.mypy_plugin.given import OF_LAYERS, OPERATORS, Given, known_function, layers_in, uses_layers
+from symbolic.mypy_plugin.given import OF_LAYERS, OPERATORS, Given, is_number, known_function, layers_in, uses_layers
 from symbolic.mypy_plugin.reporting import report
 from symbolic.mypy_plugin.vocabulary import (
     IDENTITY,
     LAYER,
+    LITERAL,
     NDARRAY,
     PROJECTION,
+    WEIGHT,
     Vocabulary,
     holds_layer,
     is_layer,
     unknown,
 )
 from symbolic.polynomial import Size
+from symbolic.spec import Spec
 from symbolic.static import evaluation
-from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value
+from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value, native
 
 
 class Calls:
@@ -67,6 +76,8 @@ class Calls:
         """A call of a function by its name."""
         default: Type = ctx.default_return_type
         module, given = ctx.api.tree.fullname, Given(ctx)
+        if fullname in (LITERAL, WEIGHT):
+            return self.leaf(given, default)
         function = known_function(fullname)
         if not given.layers:
             taken = self.bodies.taken(ctx.api)
@@ -79,6 +90,22 @@ class Calls:
         if isinstance(function, type) and issubclass(function, Layer):
             return self.case_class(given, function, default, taken)
         return self.answer(given, function, given.positional, given.named, default, taken)
+
+    def leaf(self, given: Given, default: Type) -> Type:
+        """`Weight(he(784, 128))`, `Literal(np.ones(3))`: with the shape of the array where it is made on the spot."""
+        proper = get_proper_type(default)
+        row = given.positional[0] if given.positional else None
+        if row is None or not isinstance(proper, Instance) or len(proper.args) != 2:
+            return default
+        if isinstance(get_proper_type(row[0]), AnyType):  # of a lambda's parameter mypy would take the first overload
+            return proper.copy_modified(args=[unknown(), unknown()])
+        value = self.arguments.of(row[0], row[1], given.type_of)
+        spec = value.spec if isinstance(value, Value) and not value.loose else None
+        if not isinstance(spec, Spec) or not spec.shape or native(spec) is not np.ndarray:
+            return default
+        natives = self.expansions.natives
+        delta = self.expansions.delta(natives.array(spec), given.api.tree.fullname)
+        return proper.copy_modified(args=[natives.array(spec), delta])
 
     def case_class(self, given: Given, function: Any, default: Type, taken: Type) -> Type:
         """`Plus(f, g)`: a layer of a known type where those of the operands are known, else a node of the class."""
@@ -114,24 +141,57 @@ class Calls:
         if not known or not (is_layer(ctx.type) or self.arguments.of_native(ctx.type) is not UNKNOWN):
             return self.of_user(given, ctx)
         taken = self.taken(given, ctx.type)
+        if is_text_in_union(ctx):
+            return self.anything(taken)
         own = (ctx.type, None)
         if name == "__iter__":
             return self.rows(given, ctx, taken)
         if name in OPERATORS:
             function, reflected = OPERATORS[name]
             operands = [*given.positional, own] if reflected else [own, *given.positional]
-            return self.beside_native(self.answer(given, function, operands, {}, ctx.default_return_type, taken), ctx)
+            result = self.beside_native(self.answer(given, function, operands, {}, ctx.default_return_type, taken), ctx)
+            return self.bound_anew(result, ctx)
         return self.answer(given, name, [own, *given.positional], given.named, ctx.default_return_type, taken)
 
     def native_operation(self, given: Given, ctx: Any, name: str) -> Type:
         """An operator of arrays, of which NumPy's hints say nothing: `x @ w`."""
         default: Type = ctx.default_return_type
-        if name not in OPERATORS or not isinstance(get_proper_type(default), AnyType):
-            return default
+        proper = get_proper_type(default)
+        if name not in OPERATORS or not isinstance(proper, (AnyType, Instance)):
+            return self.bodies.held_function(default, ctx.api)
         function, reflected = OPERATORS[name]
         own = (ctx.type, None)
         given.positional = [*given.positional, own] if reflected else [own, *given.positional]
-        return self.native(given, function, default)
+        return (
+            self._retyped(given, function, proper)
+            if isinstance(proper, Instance)
+            else self.native(given, function, default)
+        )
+
+    def _retyped(self, given: Given, function: Any, hinted: Instance) -> Type:
+        """The array of NumPy's hints with the dtype that NumPy gives: an int beside an array of float32 they take for
+        one of 64 bits, so that `pixels / 255` would be of float64."""
+        natives = self.expansions.natives
+        claimed = natives.spec(hinted) if hinted.type.fullname == NDARRAY and uses_layers(given.api.tree) else None
+        if not isinstance(claimed, Spec) or claimed.dtype is None:
+            return hinted
+        value = self._asked(function, self.known(given, given.positional, {})[0], {}).value
+        spec = value.spec if isinstance(value, Value) else None
+        if not isinstance(spec, Spec) or spec.dtype in (None, claimed.dtype):
+            return hinted
+        return hinted.copy_modified(args=[hinted.args[0], natives.array(spec).args[1]])
+
+    def bound_anew(self, result: Type, ctx: Any) -> Type:
+        """`total += x` for an array `total`: from here on the name stands for a layer, as after `total = total + x`.
+
+        mypy would keep the array's type, and have the layer be one.
+        """
+        statement = ctx.context
+        if not isinstance(statement, OperatorAssignmentStmt) or is_layer(ctx.type) or not is_layer(result):
+            return result
+        if isinstance(statement.lvalue, NameExpr):
+            ctx.api.check_assignment(statement.lvalue, TempNode(result, context=statement.rvalue))
+        return unknown()
 
     def of_user(self, given: Given, ctx: Any) -> Type:
         """A function or a method of a user's own that is given layers: what it gives is one too."""
@@ -139,7 +199,17 @@ class Calls:
         taken, module = self.bodies.taken(ctx.api), ctx.api.tree.fullname
         if taken is None:
             return default  # outside of a body a function takes and gives what its hints say
-        return self.bodies.callable(self.bodies.lifted(default, taken, module), taken, module)
+        lifted = self.bodies.lifted(default, taken, module)
+        if is_layer(default) and any(map(self._may_change, given.types, itertools.repeat(lifted))):
+            return self.anything(taken)
+        return self.bodies.callable(lifted, taken, module)
+
+    def _may_change(self, argument: Type, result: Type) -> bool:
+        """Whether an argument is a function by which `reduce(f, layers)` may give another layer than it was given."""
+        proper = get_proper_type(argument)
+        if isinstance(proper, CallableType):
+            return not is_subtype(proper.ret_type, result) or isinstance(get_proper_type(proper.ret_type), AnyType)
+        return isinstance(proper, Overloaded) or (isinstance(proper, Instance) and "__call__" in proper.type.names)
 
     def rows(self, given: Given, ctx: Any, taken: Type) -> Type:
         """What a layer gives when it is iterated over: its rows, or the entries of a tuple."""
@@ -167,9 +237,11 @@ class Calls:
 
     def beside_native(self, typ: Type, ctx: Any) -> Type:
         """In a plain function an array may stand for a layer, so an array beside a weight is what an array is."""
-        args = self.words.layer_args(typ)
-        plain = [one for one in (ctx.type, *[typ for types in ctx.arg_types for typ in types]) if not holds_layer(one)]
-        if args is None or not self._is_constant(args[0]) or not any(map(natives_in, plain)):
+        rows = [
+            row for types, exprs in zip(ctx.arg_types, ctx.args, strict=True) for row in zip(types, exprs, strict=True)
+        ]
+        plain = [one for one, expr in [(ctx.type, None), *rows] if not holds_layer(one) and not is_number(expr)]
+        if not self.words.is_constant(typ) or not any(map(natives_in, plain)):
             return typ
         if ctx.api.scope.current_function() is None or self.bodies.taken(ctx.api) is not None:
             return typ
@@ -255,10 +327,6 @@ class Calls:
         report(given.api, Finding(seen, "call the one within the other: g(f(x)), or g.compose(f)"), given.context)
         return unknown()
 
-    def _is_constant(self, taken: Type) -> bool:
-        args = self.words.tape_args(taken)
-        return args is not None and isinstance(args[0], Instance) and args[0].type.fullname == "builtins.object"
-
     def short(self, tape: Type) -> str:
         """A tape as it stands in our sentences, by its data alone."""
         args = self.words.tape_args(tape)
@@ -273,6 +341,8 @@ class Calls:
             return "a function"
         if spec is not None:
             return short(spec)
+        if isinstance(proper, TupleType):
+            return f"({', '.join([self.short_native(one) for one in proper.items])})"
         return proper.type.name if isinstance(proper, Instance) else "anything"
 
     def short_layer(self, typ: Type) -> str:
@@ -327,6 +397,10 @@ class Calls:
             if isinstance(proper, TupleType) and len(proper.items) == len(items):
                 return proper.copy_modified(items=items)
             return self.words.tuple_of(items)
+        if isinstance(value, list):
+            entries = [self.typed(one, taken, module, unknown()) for one in value]
+            same = bool(entries) and all(is_same_type(one, entries[0]) for one in entries)
+            return self.words.instance("builtins.list", entries[0] if same else self.anything(taken))
         if value is None:
             return NoneType()
         if value is UNKNOWN and not isinstance(proper, AnyType) and not holds_layer(proper):
@@ -336,3 +410,14 @@ class Calls:
     def anything(self, taken: Type) -> Instance:
         """A layer of whose value nothing is known."""
         return self.words.layer(taken, self.words.tape(unknown(), unknown()))
+
+
+def is_text_in_union(ctx: Any) -> bool:
+    """Whether mypy asks of the text in a union such as NumPy's ArrayLike, which it takes for a lambda's parameter
+    where it knows no better."""
+    proper = get_proper_type(ctx.type)
+    if not isinstance(ctx.context, OpExpr) or not isinstance(proper, Instance):
+        return False
+    if proper.type.fullname not in ("builtins.str", "builtins.bytes"):
+        return False
+    return isinstance(get_proper_type(ctx.api.lookup_type_or_none(ctx.context.left)), UnionType)

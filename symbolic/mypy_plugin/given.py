@@ -9,7 +9,18 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from mypy.nodes import ARG_STAR, ARG_STAR2, Expression, ListExpr, MypyFile, TupleExpr
+from mypy.nodes import (
+    ARG_STAR,
+    ARG_STAR2,
+    ComplexExpr,
+    Expression,
+    FloatExpr,
+    IntExpr,
+    ListExpr,
+    MypyFile,
+    TupleExpr,
+    UnaryExpr,
+)
 from mypy.types import Instance, ProperType, TupleType, Type, UnionType
 
 import symbolic
@@ -86,6 +97,13 @@ class Given:
         """The type that mypy has found for a part of an argument."""
         found: Type | None = self.api.lookup_type_or_none(expression)
         return found
+
+
+def is_number(expression: Expression | None) -> bool:
+    """Whether an expression is a number as it is written, which stands for no layer."""
+    if isinstance(expression, UnaryExpr):
+        return is_number(expression.expr)
+    return isinstance(expression, (IntExpr, FloatExpr, ComplexExpr))
 
 
 def layers_in(typ: Type) -> list[ProperType]:

@@ -36,7 +36,7 @@ from mypy.types import (
 from symbolic.mypy_plugin.expansions import Expansions
 from symbolic.mypy_plugin.metadata import in_alias, shaped
 from symbolic.mypy_plugin.reporting import SYMBOLIC_CODE, failed_hint
-from symbolic.mypy_plugin.statements import returns
+from symbolic.mypy_plugin.statements import RETURNED, returns
 from symbolic.mypy_plugin.vocabulary import ANNOTATED, DECLARED, MARKED, NotReady, taken_apart, unknown
 
 
@@ -258,7 +258,7 @@ class Hints:
             for statement in returns(function.body):
                 if statement.expr is not None:
                     native = self._checkable(self.expansions.native(typ))
-                    statement.expr = self._held(statement.expr, native, "the returned value")
+                    statement.expr = self._held(statement.expr, native, RETURNED)
             return self.expansions.returned(typ, inputs, module, fail)
         if inputs and holds_mark(typ):
             argument = function.arguments[index]

@@ -242,9 +242,7 @@ def run(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, 
             return Answer(_result(returned, tracing, leaves)), sure
         except Exception as error:
             found = finding(error)
-            if found is None or not (
-                leaves.faithful or found.seen.endswith((_NO_MEMORY, " of a traced layer as another type"))
-            ):
+            if found is None or not (leaves.faithful or found.seen.endswith(_NO_MEMORY)):
                 raise Unsettled from error
             return Answer(UNKNOWN, found), False
 

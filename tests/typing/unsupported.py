@@ -45,7 +45,7 @@ def methods(x: V) -> V:
     x.tobytes()  # E: .tobytes() of a traced layer, which has no memory of its own; compute it outside the traced function  [symbolic]
     np.exp(x).dumps()  # E: .dumps() of a traced layer  [symbolic]
     x.setflags(write=False)  # E: .setflags() of a traced layer  [symbolic]
-    x.view(np.int64)  # E: .view() of a traced layer as another type; use x.astype(dtype), which keeps the gradient  [symbolic]
+    x.astype(np.float64).view(np.int64)  # E: .view() of a traced layer as another type; use x.astype(dtype), which keeps the gradient  [symbolic]
     y = x.strides  # E: .strides of a traced layer, which has no memory of its own; use NumPy functions on the layer itself  [symbolic]
     z = x.ctypes  # E: .ctypes of a traced layer  [symbolic]
     w = x.foo  # E: foo  [symbolic|attr-defined]
