@@ -174,7 +174,7 @@ class _Jacobian:
         ways = [SumLike.make(pair) for pair in zip(marks, self.variables, strict=True)]
         moved = pushed([output], self.variables, ways)
         (whole,) = Batch.of(marks, moved, ["the entries of the arguments"] * len(marks))
-        columns: Any = np.moveaxis(whole, 0, -1)  # type: ignore[type-var]  # a layer
+        columns: Any = np.moveaxis(whole, 0, -1)
         blocks: list[Any] = []
         for one, size, stop in zip(known, sizes, stops.tolist(), strict=True):
             shape: Any = (*(spec.shape or ()), *(one.shape or ()))

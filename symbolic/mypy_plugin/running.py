@@ -312,7 +312,11 @@ def paired(typ: ProperType, declared: ProperType) -> list[tuple[Type, Type]] | N
     """The entries of a structure beside what is declared of each; `None` for what is no structure, or of another
     number of entries."""
     entries, wanted = [
-        list(one.items) if isinstance(one, TupleType) else one.args[0] if _is_row(one) else None
+        list(one.items)
+        if isinstance(one, TupleType)
+        else one.args[0]
+        if isinstance(one, Instance) and _is_row(one)
+        else None
         for one in (typ, declared)
     ]
     if entries is None or wanted is None:
