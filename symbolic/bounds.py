@@ -5,6 +5,9 @@ number that has a default, D anything that has one, M the instance of a method a
 X anything.
 """
 
+# The overloads overlap on purpose: the first that fits is meant.
+# mypy: disable-error-code="overload-overlap"
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -51,7 +54,7 @@ class Bound(Layer[Any, Unsure], Generic[Given, F]):
         """As `SymbolicFunction`."""
         raise NotImplementedError  # for type checkers only
 
-    @overload
+    @overload  # type: ignore[override]  # it is called as it was written
     def __call__(self: Bound[Any, Callable[P, B]], *args: P.args, **kwargs: P.kwargs) -> B: ...
     @overload
     def __call__(self, **hyperparameters: Any) -> Layer[Any, Any]: ...

@@ -97,7 +97,7 @@ class Flexible(Layer[In, Tape[B, G]], Generic[In, A, More, B, G]):
 class Flexible2(Layer[In, Tape[B, G]], Generic[In, A, A2, More, B, G]):
     """The same of two inputs."""
 
-    @overload
+    @overload  # type: ignore[override]  # it is called as it was written
     def __call__(self, first: Layer[In2, Any], second: Any, /, *rest: Any, **named: Any) -> Layer[In2, Tape[B, G]]: ...
     @overload
     def __call__(self, first: Any, second: Layer[In2, Any], /, *rest: Any, **named: Any) -> Layer[In2, Tape[B, G]]: ...

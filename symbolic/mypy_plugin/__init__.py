@@ -49,6 +49,8 @@ _C = TypeVar("_C")
 class SymbolicPlugin(Plugin):
     """The hooks of one build."""
 
+    named: tuple[str, ...]
+
     def __init__(self, options: Options) -> None:
         super().__init__(options)
         allow_redefinition(options)

@@ -64,7 +64,8 @@ _GROWING = ("builtins.list", "builtins.dict", "collections.deque")
 _LEFT = (AnyType, TypeVarType, UnpackType, ParamSpecType)
 """Types of parameters that stay as they are; a type variable takes the layer's own type."""
 _OF_NAMED_TUPLES = ("_replace", "_asdict", "__replace__")
-CHECKED = ("symbolic.function.Decorator", TRAINER)
+DECORATOR = "symbolic.function.Decorator"
+CHECKED = (TRAINER,)
 RUNNING = ("__call__", "predict", "train")
 """What runs a layer on values, or composes it."""
 OURS = (*RUNNING, "compose")
@@ -74,8 +75,13 @@ OURS = (*RUNNING, "compose")
 class Bodies:
     """The bodies of symbolic functions, over one build's types."""
 
+    words: Vocabulary
+    expansions: Expansions
+    _decorator: FunctionLike | None
+
     def __init__(self, words: Vocabulary, expansions: Expansions) -> None:
         self.words, self.expansions = words, expansions
+        self._decorator = None
 
     def taken(self, api: Any) -> Type | None:
         """What the innermost symbolic function around the checked code takes; `None` outside of one."""
@@ -124,6 +130,10 @@ class Bodies:
             return ctx.default_signature  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
         if is_layer(ctx.type) and name.startswith("__") and name not in OURS:
             return self._of_object(ctx.default_signature)
+        if owner == DECORATOR:  # of many overloads, for all of which one signature stands
+            if self._decorator is None:
+                self._decorator = self.anything(ctx.default_signature)
+            return self._decorator
         if owner in CHECKED or (name in OURS and is_layer(ctx.type)):
             return self.anything(ctx.default_signature)
         return self.admitting(fullname, ctx)

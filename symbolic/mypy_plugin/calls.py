@@ -70,6 +70,11 @@ from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value, native
 class Calls:
     """The hooks of calls, over one build's types."""
 
+    words: Vocabulary
+    expansions: Expansions
+    arguments: Arguments
+    bodies: Bodies
+
     def __init__(self, words: Vocabulary, expansions: Expansions, arguments: Arguments, bodies: Bodies) -> None:
         self.words, self.expansions, self.arguments, self.bodies = words, expansions, arguments, bodies
 

@@ -31,6 +31,10 @@ _BARE = (NDARRAY, "builtins.float", "builtins.complex")
 class Expansions:
     """The expansions, over one build's types."""
 
+    words: Vocabulary
+    natives: Natives
+    mappings: Mappings
+
     def __init__(self, words: Vocabulary, natives: Natives, mappings: Mappings) -> None:
         self.words, self.natives, self.mappings = words, natives, mappings
 

@@ -82,6 +82,9 @@ class Plan(NamedTuple):
 class Functions:
     """The hook of the decorator, over one build's types."""
 
+    words: Vocabulary
+    expansions: Expansions
+
     def __init__(self, words: Vocabulary, expansions: Expansions) -> None:
         self.words, self.expansions = words, expansions
 

@@ -59,6 +59,11 @@ OPERATORS: dict[str, Operator] = {
 class Given:
     """One call, as the hooks of functions and of methods tell it."""
 
+    ctx: Any
+    api: Any
+    context: Any
+    faithful: bool
+
     def __init__(self, ctx: Any) -> None:
         self.ctx, self.api, self.context = ctx, ctx.api, ctx.context
         self.positional: list[tuple[Type, Expression | None]] = []

@@ -44,6 +44,10 @@ from symbolic.mypy_plugin.vocabulary import ANNOTATED, DECLARED, MARKED, NotRead
 class Hints:
     """The hook of every hint in user code."""
 
+    expansions: Expansions
+    lookup: Callable[[str], Any]
+    collecting: int
+
     def __init__(self, expansions: Expansions, lookup: Callable[[str], Any]) -> None:
         self.expansions, self.lookup = expansions, lookup
         self.semanal: Any = None  # mypy's semantic analyzer, known from the first hook on
@@ -279,6 +283,9 @@ class Hints:
 
 class Signature:
     """The analyzed parameters of the function whose signature is being analyzed, for one round over it."""
+
+    function: FuncDef
+    types: Sequence[Type]
 
     def __init__(self, function: FuncDef, types: Sequence[Type]) -> None:
         self.function, self.types = function, types

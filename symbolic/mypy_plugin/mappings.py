@@ -35,6 +35,12 @@ _WITHOUT = {"symbolic", "numpy", "typing", "typing_extensions", "builtins", "col
 class Mappings:
     """The deltas of native types, as one module sees them."""
 
+    words: Vocabulary
+    natives: Natives
+    modules: dict[str, MypyFile]
+    named: Sequence[str]
+    settled: bool
+
     def __init__(self, words: Vocabulary, natives: Natives, modules: dict[str, MypyFile], named: Sequence[str]) -> None:
         self.words, self.natives, self.modules, self.named = words, natives, modules, named
         self.settled = False  # whether classes are analyzed by now: then what was found is kept

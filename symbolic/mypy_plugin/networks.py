@@ -54,6 +54,12 @@ DERIVATIVES = {
 class Networks:
     """The hooks of what takes networks or functions, over one build's types."""
 
+    words: Vocabulary
+    expansions: Expansions
+    arguments: Arguments
+    calls: Calls
+    running: Running
+
     def __init__(
         self, words: Vocabulary, expansions: Expansions, arguments: Arguments, calls: Calls, running: Running
     ) -> None:

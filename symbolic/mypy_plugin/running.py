@@ -51,6 +51,11 @@ class Inputs(NamedTuple):
 class Running:
     """The hooks of what runs a layer, over one build's types."""
 
+    words: Vocabulary
+    expansions: Expansions
+    functions: Functions
+    calls: Calls
+
     def __init__(self, words: Vocabulary, expansions: Expansions, functions: Functions, calls: Calls) -> None:
         self.words, self.expansions, self.functions, self.calls = words, expansions, functions, calls
 
