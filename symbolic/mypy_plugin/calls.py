@@ -8,14 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from mypy.nodes import (
-    ARG_STAR,
-    ARG_STAR2,
-    CallExpr,
-    Expression,
-    MemberExpr,
-    RefExpr,
-)
+from mypy.nodes import ARG_STAR, ARG_STAR2, CallExpr, Expression, MemberExpr, RefExpr
 from mypy.subtypes import is_same_type, is_subtype
 from mypy.types import (
     AnyType,
