@@ -34,7 +34,7 @@ from symbolic.ops.deciding import Attempt, Decision, failure, may_fail
 from symbolic.ops.making import Box, Made
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import BatchMark, Tuple, open_slices
-from symbolic.outcome import Outcome
+from symbolic.outcome import Outcome, returned_structure
 from symbolic.plan import build
 from symbolic.printing import alike, bits
 from symbolic.sites import Owner, Store
@@ -375,11 +375,6 @@ def as_output(value: Any) -> AnyLayer:
     if not isinstance(value, (Layer, tuple, list)) and any(isinstance(one, Layer) for one in flatten(value)[0]):
         refuse(*returned_structure(type(value).__name__))
     return as_layer(value)
-
-
-def returned_structure(kind: str) -> tuple[str, str]:
-    """What is said of a structure that no function gives, by run time and by a type checker."""
-    return f"the function returns a {kind} that holds traced values", "return one value, or a tuple of values"
 
 
 def difference(first: Tracing, second: Tracing) -> str:

@@ -16,7 +16,6 @@ from mypy.nodes import (
     MemberExpr,
     NameExpr,
     OperatorAssignmentStmt,
-    OpExpr,
     RefExpr,
     TempNode,
 )
@@ -40,7 +39,16 @@ from symbolic.layer import METHODS, Layer
 from symbolic.mypy_plugin.arguments import Arguments
 from symbolic.mypy_plugin.bodies import Bodies, natives_in
 from symbolic.mypy_plugin.expansions import Expansions
-from symbolic.mypy_plugin.given import OF_LAYERS, OPERATORS, Given, is_number, known_function, layers_in, uses_layers
+from symbolic.mypy_plugin.given import (
+    OF_LAYERS,
+    OPERATORS,
+    Given,
+    is_number,
+    is_text_in_union,
+    known_function,
+    layers_in,
+    uses_layers,
+)
 from symbolic.mypy_plugin.reporting import report
 from symbolic.mypy_plugin.vocabulary import (
     IDENTITY,
@@ -50,8 +58,10 @@ from symbolic.mypy_plugin.vocabulary import (
     PROJECTION,
     WEIGHT,
     Vocabulary,
+    entry_of,
     holds_layer,
     is_layer,
+    is_protocol,
     unknown,
 )
 from symbolic.polynomial import Size
@@ -208,7 +218,8 @@ class Calls:
         """Whether an argument is a function by which `reduce(f, layers)` may give another layer than it was given."""
         proper = get_proper_type(argument)
         if isinstance(proper, CallableType):
-            return not is_subtype(proper.ret_type, result) or isinstance(get_proper_type(proper.ret_type), AnyType)
+            given, kept = self.words.layer_args(proper.ret_type), self.words.layer_args(result)
+            return given is None or kept is None or not is_same_type(given[1], kept[1])
         return isinstance(proper, Overloaded) or (isinstance(proper, Instance) and "__call__" in proper.type.names)
 
     def rows(self, given: Given, ctx: Any, taken: Type) -> Type:
@@ -275,6 +286,9 @@ class Calls:
 
     def attribute(self, ctx: Any, name: str) -> Type:
         """An attribute of a layer that an array has; a method answers by its own hook when it is called."""
+        proper = get_proper_type(ctx.type)
+        if isinstance(proper, TupleType) and holds_layer(proper):
+            return entry_of(proper, name) or ctx.default_attr_type
         if not is_layer(ctx.type) or ctx.is_lvalue:
             return ctx.default_attr_type  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
         if not hasattr(np.ndarray, name):
@@ -403,21 +417,10 @@ class Calls:
             return self.words.instance("builtins.list", entries[0] if same else self.anything(taken))
         if value is None:
             return NoneType()
-        if value is UNKNOWN and not isinstance(proper, AnyType) and not holds_layer(proper):
+        if value is UNKNOWN and not isinstance(proper, AnyType) and not (holds_layer(proper) or is_protocol(proper)):
             return self.bodies.lifted(proper, taken, module)
         return self.anything(taken) if value is UNKNOWN else proper
 
     def anything(self, taken: Type) -> Instance:
         """A layer of whose value nothing is known."""
         return self.words.layer(taken, self.words.tape(unknown(), unknown()))
-
-
-def is_text_in_union(ctx: Any) -> bool:
-    """Whether mypy asks of the text in a union such as NumPy's ArrayLike, which it takes for a lambda's parameter
-    where it knows no better."""
-    proper = get_proper_type(ctx.type)
-    if not isinstance(ctx.context, OpExpr) or not isinstance(proper, Instance):
-        return False
-    if proper.type.fullname not in ("builtins.str", "builtins.bytes"):
-        return False
-    return isinstance(get_proper_type(ctx.api.lookup_type_or_none(ctx.context.left)), UnionType)

@@ -18,10 +18,11 @@ from mypy.nodes import (
     IntExpr,
     ListExpr,
     MypyFile,
+    OpExpr,
     TupleExpr,
     UnaryExpr,
 )
-from mypy.types import Instance, ProperType, TupleType, Type, UnionType
+from mypy.types import Instance, ProperType, TupleType, Type, UnionType, get_proper_type
 
 import symbolic
 from symbolic.function import SymbolicFunction
@@ -140,3 +141,14 @@ def known_function(fullname: str) -> Any:
     if root == "symbolic" and not (fullname.startswith("symbolic.ops.") and getattr(symbolic, name, None) is found):
         return None  # the library's own rooms are no vocabulary
     return found if callable(found) else None
+
+
+def is_text_in_union(ctx: Any) -> bool:
+    """Whether mypy asks of the text in a union such as NumPy's ArrayLike, which it takes for a lambda's parameter
+    where it knows no better."""
+    proper = get_proper_type(ctx.type)
+    if not isinstance(ctx.context, OpExpr) or not isinstance(proper, Instance):
+        return False
+    if proper.type.fullname not in ("builtins.str", "builtins.bytes"):
+        return False
+    return isinstance(get_proper_type(ctx.api.lookup_type_or_none(ctx.context.left)), UnionType)

@@ -30,12 +30,12 @@ from symbolic.mypy_plugin.given import Given
 from symbolic.mypy_plugin.reporting import report
 from symbolic.mypy_plugin.statements import RETURNED
 from symbolic.mypy_plugin.vocabulary import FACTORY, NDARRAY, Vocabulary, holds_layer, is_layer, unknown
+from symbolic.outcome import returned_structure
 from symbolic.polynomial import Rest
 from symbolic.signature import no_values
 from symbolic.spec import Spec
 from symbolic.static.abstract import Finding
 from symbolic.static.declared import returned, substitute, unify
-from symbolic.trace import returned_structure
 
 OPTIMIZER = "symbolic.optimizer.Optimizer"
 
@@ -233,7 +233,10 @@ class Running:
         if isinstance(data, AnyType) or isinstance(declared, AnyType):
             return None
         if isinstance(declared, UnionType):
-            each = [self.misfit(data, get_proper_type(one), what, names) for one in declared.items]
+            members = [one for one in map(get_proper_type, declared.items) if not isinstance(one, NoneType)]
+            if isinstance(data, NoneType) and len(members) < len(declared.items):
+                return None
+            each = [self.misfit(data, one, what, names) for one in members]
             return None if None in each else each[0]
         natives = self.expansions.natives
         have, want = natives.spec(data), natives.spec(declared)
@@ -313,14 +316,7 @@ _ROWS = ("builtins.tuple", "builtins.list", "typing.Sequence")
 def paired(typ: ProperType, declared: ProperType) -> list[tuple[Type, Type]] | None:
     """The entries of a structure beside what is declared of each; `None` for what is no structure, or of another
     number of entries."""
-    entries, wanted = [
-        list(one.items)
-        if isinstance(one, TupleType)
-        else one.args[0]
-        if isinstance(one, Instance) and _is_row(one)
-        else None
-        for one in (typ, declared)
-    ]
+    entries, wanted = [list(one.items) if isinstance(one, TupleType) else _entry(one) for one in (typ, declared)]
     if entries is None or wanted is None:
         return None
     if not isinstance(entries, list):
@@ -330,8 +326,8 @@ def paired(typ: ProperType, declared: ProperType) -> list[tuple[Type, Type]] | N
     return list(zip(entries, wanted, strict=True)) if len(entries) == len(wanted) else None
 
 
-def _is_row(typ: ProperType) -> bool:
-    return isinstance(typ, Instance) and typ.type.fullname in _ROWS and bool(typ.args)
+def _entry(typ: ProperType) -> Type | None:
+    return typ.args[0] if isinstance(typ, Instance) and typ.type.fullname in _ROWS and typ.args else None
 
 
 def is_factory(typ: Type) -> bool:

@@ -156,3 +156,15 @@ def holds_layer(typ: Type | None) -> bool:
     if isinstance(proper, TypedDictType):
         return any(map(holds_layer, proper.items.values()))
     return False
+
+
+def entry_of(typ: TupleType, name: str) -> Type | None:
+    """The entry of a named tuple by its name; mypy knows by its number alone that it is a layer."""
+    fields = typ.partial_fallback.type.metadata.get("namedtuple", {}).get("fields", [])
+    return typ.items[fields.index(name)] if name in fields else None
+
+
+def is_protocol(typ: ProperType) -> bool:
+    """Whether a result is known by what it can do alone, as that of `max`."""
+    members = map(get_proper_type, typ.items if isinstance(typ, UnionType) else [typ])
+    return any(isinstance(one, Instance) and one.type.is_protocol for one in members)
