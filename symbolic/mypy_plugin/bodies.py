@@ -21,7 +21,7 @@ from mypy.nodes import (
     StarExpr,
     TupleExpr,
 )
-from mypy.subtypes import is_subtype
+from mypy.subtypes import is_same_type, is_subtype
 from mypy.types import (
     AnyType,
     CallableType,
@@ -249,6 +249,14 @@ class Bodies:
         if isinstance(proper, Instance) and proper.args and proper.type.module_name in ("builtins", "typing"):
             return proper.copy_modified(args=[self.lifted(one, taken, module) for one in proper.args])
         return proper
+
+    def may_change(self, argument: Type, result: Type) -> bool:
+        """Whether an argument is a function by which `reduce(f, layers)` may give another layer than it was given."""
+        proper = get_proper_type(argument)
+        if isinstance(proper, CallableType):
+            given, kept = self.words.layer_args(proper.ret_type), self.words.layer_args(result)
+            return given is None or kept is None or not is_same_type(given[1], kept[1])
+        return isinstance(proper, Overloaded) or (isinstance(proper, Instance) and "__call__" in proper.type.names)
 
     def held_function(self, typ: Type, api: Any) -> Type:
         """What a body takes out of a structure, `acts["tanh"]`: a function there is called with layers."""

@@ -8,17 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from mypy.nodes import (
-    ARG_STAR,
-    ARG_STAR2,
-    CallExpr,
-    Expression,
-    MemberExpr,
-    NameExpr,
-    OperatorAssignmentStmt,
-    RefExpr,
-    TempNode,
-)
+from mypy.nodes import ARG_STAR, ARG_STAR2, CallExpr, Expression, MemberExpr, RefExpr
 from mypy.subtypes import is_same_type, is_subtype
 from mypy.types import (
     AnyType,
@@ -26,7 +16,6 @@ from mypy.types import (
     Instance,
     LiteralType,
     NoneType,
-    Overloaded,
     ProperType,
     TupleType,
     Type,
@@ -43,6 +32,7 @@ from symbolic.mypy_plugin.given import (
     OF_LAYERS,
     OPERATORS,
     Given,
+    bound_anew,
     is_number,
     is_text_in_union,
     known_function,
@@ -160,7 +150,7 @@ class Calls:
             function, reflected = OPERATORS[name]
             operands = [*given.positional, own] if reflected else [own, *given.positional]
             result = self.beside_native(self.answer(given, function, operands, {}, ctx.default_return_type, taken), ctx)
-            return self.bound_anew(result, ctx)
+            return bound_anew(result, ctx)
         return self.answer(given, name, [own, *given.positional], given.named, ctx.default_return_type, taken)
 
     def native_operation(self, given: Given, ctx: Any, name: str) -> Type:
@@ -191,18 +181,6 @@ class Calls:
             return hinted
         return hinted.copy_modified(args=[hinted.args[0], natives.array(spec).args[1]])
 
-    def bound_anew(self, result: Type, ctx: Any) -> Type:
-        """`total += x` for an array `total`: from here on the name stands for a layer, as after `total = total + x`.
-
-        mypy would keep the array's type, and have the layer be one.
-        """
-        statement = ctx.context
-        if not isinstance(statement, OperatorAssignmentStmt) or is_layer(ctx.type) or not is_layer(result):
-            return result
-        if isinstance(statement.lvalue, NameExpr):
-            ctx.api.check_assignment(statement.lvalue, TempNode(result, context=statement.rvalue))
-        return unknown()
-
     def of_user(self, given: Given, ctx: Any) -> Type:
         """A function or a method of a user's own that is given layers: what it gives is one too."""
         default: Type = ctx.default_return_type
@@ -210,17 +188,9 @@ class Calls:
         if taken is None:
             return default  # outside of a body a function takes and gives what its hints say
         lifted = self.bodies.lifted(default, taken, module)
-        if is_layer(default) and any(map(self._may_change, given.types, itertools.repeat(lifted))):
+        if is_layer(default) and any(map(self.bodies.may_change, given.types, itertools.repeat(lifted))):
             return self.anything(taken)
         return self.bodies.callable(lifted, taken, module)
-
-    def _may_change(self, argument: Type, result: Type) -> bool:
-        """Whether an argument is a function by which `reduce(f, layers)` may give another layer than it was given."""
-        proper = get_proper_type(argument)
-        if isinstance(proper, CallableType):
-            given, kept = self.words.layer_args(proper.ret_type), self.words.layer_args(result)
-            return given is None or kept is None or not is_same_type(given[1], kept[1])
-        return isinstance(proper, Overloaded) or (isinstance(proper, Instance) and "__call__" in proper.type.names)
 
     def rows(self, given: Given, ctx: Any, taken: Type) -> Type:
         """What a layer gives when it is iterated over: its rows, or the entries of a tuple."""

@@ -18,7 +18,10 @@ from mypy.nodes import (
     IntExpr,
     ListExpr,
     MypyFile,
+    NameExpr,
+    OperatorAssignmentStmt,
     OpExpr,
+    TempNode,
     TupleExpr,
     UnaryExpr,
 )
@@ -28,7 +31,7 @@ import symbolic
 from symbolic.function import SymbolicFunction
 from symbolic.leaves import Weight
 from symbolic.mypy_plugin.bodies import BUILTINS, TRUSTED
-from symbolic.mypy_plugin.vocabulary import holds_layer, is_layer, taken_apart
+from symbolic.mypy_plugin.vocabulary import holds_layer, is_layer, taken_apart, unknown
 from symbolic.ops.operation import OPERATIONS, Operation
 
 _BINARY = {
@@ -152,3 +155,16 @@ def is_text_in_union(ctx: Any) -> bool:
     if proper.type.fullname not in ("builtins.str", "builtins.bytes"):
         return False
     return isinstance(get_proper_type(ctx.api.lookup_type_or_none(ctx.context.left)), UnionType)
+
+
+def bound_anew(result: Type, ctx: Any) -> Type:
+    """`total += x` for an array `total`: from here on the name stands for a layer, as after `total = total + x`.
+
+    mypy would keep the array's type, and have the layer be one.
+    """
+    statement = ctx.context
+    if not isinstance(statement, OperatorAssignmentStmt) or is_layer(ctx.type) or not is_layer(result):
+        return result
+    if isinstance(statement.lvalue, NameExpr):
+        ctx.api.check_assignment(statement.lvalue, TempNode(result, context=statement.rvalue))
+    return unknown()
