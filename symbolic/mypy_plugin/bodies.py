@@ -95,11 +95,15 @@ class Bodies:
     # ------------------------------------------------------------------ what is admitted
     def anything(self, signature: CallableType) -> CallableType:
         """The signature of a call whose arguments the plugin itself holds against what is declared."""
+        made = get_proper_type(signature.ret_type)
+        given: Type = unknown()
+        if isinstance(made, Instance) and signature.is_type_obj():  # mypy asks a class for what it makes
+            given = made.copy_modified(args=[unknown() for _ in made.args])
         return signature.copy_modified(
             arg_types=[unknown(), unknown()],
             arg_kinds=[ARG_STAR, ARG_STAR2],
             arg_names=[None, None],
-            ret_type=unknown(),
+            ret_type=given,
             variables=(),
             unpack_kwargs=False,
             is_ellipsis_args=True,

@@ -228,6 +228,8 @@ class Running:
     def misfit(self, data: ProperType, declared: ProperType, what: str, names: Names | None = None) -> Finding | None:
         """What is wrong with a value of one native type where another is declared, for a call with these names bound;
         within a body, without any, names are rigid."""
+        if isinstance(declared, TypeVarType):  # by what it stands for; what binds it is looked at by `_bound`
+            declared = get_proper_type(UnionType.make_union(declared.values or [declared.upper_bound]))
         if isinstance(data, AnyType) or isinstance(declared, AnyType):
             return None
         if isinstance(declared, UnionType):
