@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from symbolic.layer import Layer
 from symbolic.spec import Spec
 from symbolic.static.abstract import Value
 
@@ -62,7 +63,14 @@ _DUNDERS = {
     "__getitem__": "getitem",
 }
 _DUNDERS_IN_PLACE = {f"__{key.__name__.strip('_')}__": name for key, name in _IN_PLACE.items()}
-_ALIASES = {"amax": "max", "amin": "min", "true_divide": "divide", "mod": "remainder", "abs": "absolute", "pow": "power"}
+_ALIASES = {
+    "amax": "max",
+    "amin": "min",
+    "true_divide": "divide",
+    "mod": "remainder",
+    "abs": "absolute",
+    "pow": "power",
+}
 _MODULES = ("numpy", "scipy", "symbolic", "builtins", "math")
 
 BINARY = {
@@ -87,6 +95,8 @@ MAKING = {
 
 def name_of(function: Any) -> str:
     """The NumPy name of what is called, also for operators and for methods by their name; "" where it is none."""
+    if isinstance(function, Layer):
+        return ""
     if isinstance(function, str):
         return _DUNDERS.get(function) or _DUNDERS_IN_PLACE.get(function) or _ALIASES.get(function, function)
     try:
@@ -97,8 +107,7 @@ def name_of(function: Any) -> str:
         return known
     owner = getattr(function, "__self__", None)
     if isinstance(owner, np.ufunc):
-        reducing = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
-        return reducing.get(owner.__name__, "") if function.__name__ == "reduce" else function.__name__
+        return function.__name__  # type: ignore[no-any-return]  # "reduce", "outer"
     module = str(getattr(function, "__module__", "") or "numpy").partition(".")[0]
     name = str(getattr(function, "__name__", ""))
     return _ALIASES.get(name, name) if module in _MODULES or isinstance(function, np.ufunc) else ""
@@ -154,8 +163,7 @@ def arrays(args: Args, kwargs: Kwargs) -> list[Value]:
 
 def axes_of(name: str, args: Args, kwargs: Kwargs, rank: int) -> tuple[int, ...] | None:
     """The axes that a reduction takes away; `None` where the arguments do not say."""
-    first = 0 if name == "reduce" else None
-    axis = argument(args, kwargs, REDUCTIONS.get(name, 1), "axis", first)
+    axis = argument(args, kwargs, REDUCTIONS.get(name, 1), "axis")
     if axis is None:
         return tuple(range(rank))
     written = axis if isinstance(axis, tuple) else (axis,)

@@ -149,7 +149,7 @@ def _entry(args: Args, result: Any) -> Any:
         found = operator.getitem(args[0], args[1])
     except Exception:  # the answer has said so
         return result
-    return found if result is not UNKNOWN and type(found) is type(result) or isinstance(found, Followed) else result
+    return found if (result is not UNKNOWN and type(found) is type(result)) or isinstance(found, Followed) else result
 
 
 def _with(value: Value, origin: Origin) -> Value:
