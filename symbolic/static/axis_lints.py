@@ -130,9 +130,8 @@ def _may_be_one(size: Size) -> bool:
 
 def reshape_permutes(at: Met) -> Sentence:
     """A reshape keeps the order of the entries: two names that change places are mixed, not exchanged."""
-    order = (
-        argument(at.args, at.kwargs, 2, "order", "C") if not isinstance(at.function, str) else at.kwargs.get("order")
-    )
+    is_method = isinstance(at.function, str)  # its shape may stand in several places
+    order = at.kwargs.get("order") if is_method else argument(at.args, at.kwargs, 2, "order")
     if at.name != "reshape" or order not in (None, "C"):
         return None
     before, after = shape_of(at.args[0]) if at.args else None, shape_of(at.value)
@@ -159,7 +158,7 @@ def mixed_names(before: Shape, after: Shape) -> tuple[str, str] | None:
 
 
 def _places(shape: Shape) -> dict[str, int] | None:
-    """Where each name stands, and each number that is an axis of its own; `None` for sums, and for what stands twice."""
+    """Where each name stands, and each number that is an axis of its own; `None` for sums and repetitions."""
     found: dict[str, int] = {}
     for k, size in enumerate(shape):
         if isinstance(size, Size):
@@ -197,7 +196,5 @@ def transpose_of_vector(at: Met) -> Sentence:
     if not alone or shape is None or len(shape) != 1 or isinstance(shape[0], Rest):
         return None
     name = at.name_or(0, "v")
-    return (
-        f"the transpose of {at.written(0)} is the vector itself",
-        f"write {name}[:, None] for a column, or leave it out",
-    )
+    seen = f"the transpose of {at.written(0)} is the vector itself"
+    return seen, f"write {name}[:, None] for a column, or leave it out"

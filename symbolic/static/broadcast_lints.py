@@ -1,4 +1,4 @@
-"""Is a broadcast meant that fits by chance? Both operands stretched, a vector beside a square, a reduction's lost axis."""
+"""Is a broadcast meant that fits by chance? Both operands stretched, a vector beside a square, a lost axis."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from symbolic.polynomial import Rest, Size, same
 from symbolic.spec import show
+from symbolic.static.abstract import Value
 from symbolic.static.lint import Met, Sentence
 from symbolic.static.meanings import BINARY, COMPARING, shape_of
 from symbolic.static.provenance import Origin, Reduction, origin_of
@@ -27,11 +28,14 @@ def two_way_broadcast(at: Met) -> Sentence:
         if axis is None or axis in origin.meant:
             continue
         seen = f"{at.written(long)} and {at.written(short)} are both stretched, to {show(shape_of(at.value))}"
-        return seen, (
-            f"give both one shape: {at.name_or(short, 'y')}[:, None] or np.squeeze({at.name_or(long, 'x')}, axis={axis}); "
-            f"where each with each is meant, write {at.name_or(short, 'y')}[None, :]"
-        )
+        return seen, _one_shape(at.name_or(long, "x"), at.name_or(short, "y"), axis, shapes[1])
     return None
+
+
+def _one_shape(long: str, short: str, axis: int, shape: Shape) -> str:
+    if len(shape) > 1:
+        return f"give both one shape: np.squeeze({long}, axis={axis}), or np.expand_dims({short}, {axis})"
+    return f"give both one shape: {short}[:, None]; where each with each is meant, write {short}[None, :]"
 
 
 def _pairs(at: Met) -> Iterator[tuple[int, int]]:
@@ -110,7 +114,7 @@ def _are_strangers(square: Origin, vector: Origin) -> bool:
 
 def missing_keepdims(at: Met) -> Sentence:
     """`x / x.sum(axis=1)` of a square: what was summed over the rows divides the columns."""
-    if at.name not in BINARY or at.value is None:
+    if at.name not in BINARY or not isinstance(at.value, Value):
         return None
     for long, short in _pairs(at):
         lost = lost_axis(at.args[long], at.args[short])

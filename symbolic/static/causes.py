@@ -1,4 +1,4 @@
-"""What is the likely cause where shapes do not fit? A lost axis, a matrix that is to be transposed, axes in another order."""
+"""What is the likely cause where shapes do not fit? A lost axis, a matrix to be transposed, another order of axes."""
 
 from __future__ import annotations
 

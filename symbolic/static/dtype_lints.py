@@ -117,7 +117,7 @@ def unsigned_subtraction(at: Met) -> Sentence:
 
 
 def _is_below(one: Origin | None, other: Origin | None) -> bool:
-    """Whether the subtrahend may be one that is never greater: a part, a minimum of the minuend; or nothing is known."""
+    """Whether the subtrahend may be one that is never greater, as a part or a minimum; also where nothing is known."""
     if one is None or other is None or not one.complete or not other.complete:
         return True
     if one.frames & other.frames:

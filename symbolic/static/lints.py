@@ -27,7 +27,17 @@ from symbolic.static.dtype_lints import (
 from symbolic.static.gradient_lints import DELTA, NO_GRADIENT, deltas, no_gradient
 from symbolic.static.lint import Found, Lint, Met
 from symbolic.static.meanings import Args, Kwargs, name_of
-from symbolic.static.provenance import Followed, Origin, Provenance, followed, joined, parameter
+from symbolic.static.provenance import (
+    Followed,
+    Origin,
+    Provenance,
+    followed,
+    joined,
+    origin_of_input,
+    origin_of_join,
+    origin_of_result,
+    parameter,
+)
 
 __all__ = [
     "LINTS",
@@ -42,6 +52,9 @@ __all__ = [
     "joined",
     "likely_cause",
     "no_gradient",
+    "origin_of_input",
+    "origin_of_join",
+    "origin_of_result",
     "parameter",
     "rule_of",
 ]

@@ -70,6 +70,8 @@ _ALIASES = {
     "mod": "remainder",
     "abs": "absolute",
     "pow": "power",
+    "permute_dims": "transpose",
+    "concat": "concatenate",
 }
 _MODULES = ("numpy", "scipy", "symbolic", "builtins", "math")
 

@@ -1,16 +1,17 @@
 """Where does a value come from: which inputs, which axes, which reduction?
 
-An origin is kept beside a `Value`, in a subclass that compares and hashes as the plain value does, so that answers are
-shared between values of different origin. A plain `Value` has no origin, and of it nothing is claimed.
+An origin is kept beside a `Value`, as the attribute `origin` of a subclass that compares and hashes as the plain value
+does, so that answers are shared between values of different origin. Of a value without one nothing is claimed.
 
-The interpreter marks the parameters (`parameter`), hands each result on (`followed`), and joins branches (`joined`).
+The interpreter marks the parameters (`parameter`), hands each result on (`followed`), and joins branches (`joined`); or
+it keeps the origins in a class of its own (`origin_of_input`, `origin_of_result`, `origin_of_join`).
 """
 
 from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from symbolic.polynomial import same
 from symbolic.spec import AnySpec, Spec
 from symbolic.static.abstract import UNKNOWN, Value
 from symbolic.static.meanings import (
+    COMPARING,
     MAKING,
     REDUCTIONS,
     Args,
@@ -95,38 +97,47 @@ _MOST_LOST = 16
 
 
 def origin_of(value: Any) -> Origin | None:
-    return value.origin if isinstance(value, Followed) else None
+    """The origin of a value of any class that keeps one as its attribute `origin`."""
+    found = getattr(value, "origin", None) if isinstance(value, Value) else None
+    return found if isinstance(found, Origin) else None
 
 
-def parameter(name: str, value: Value) -> Value:
-    """An input of the function; `name` is how a finding calls it."""
+def parameter(name: str, value: Value) -> Followed:
+    """An input of the function, and likewise a weight; `name` is how a finding calls it."""
+    return _with(value, origin_of_input(name, value))
+
+
+def origin_of_input(name: str, value: Value) -> Origin:
     token = next(_TOKENS)
     dtype = dtype_of(value)
-    moves = isinstance(value.spec, Spec) and (dtype is None or dtype.kind in "fc") and value.spec.python is not int
+    moves = (
+        isinstance(value.spec, Spec) and (dtype is None or dtype.kind in "fc") and value.spec.python not in (int, bool)
+    )
     carried = frozenset((name,)) if moves else frozenset[str]()
     return _with(value, Origin(token, "", frozenset((token,)), frozenset((token,)), carried=carried))
 
 
 def joined(values: Iterable[Any], value: Any) -> Any:
     """One value for several branches: it may have come by any of them."""
-    origins = [origin_of(one) for one in values]
+    origin = origin_of_join([origin_of(one) for one in values])
+    return value if origin is None or not isinstance(value, Value) else _with(value, origin)
+
+
+def origin_of_join(origins: Sequence[Origin | None]) -> Origin | None:
     known = [one for one in origins if one is not None]
-    if not isinstance(value, Value) or not known:
-        return value
-    return _with(
-        value,
-        Origin(
-            next(_TOKENS),
-            "join",
-            _union(one.roots for one in known),
-            frozenset.intersection(*[one.frames for one in known]),
-            meant=_union(one.meant for one in known),
-            oriented=any(one.oriented for one in known),
-            made=any(one.made for one in known),
-            carried=_union(one.carried for one in known),
-            lost=_lost(known),
-            complete=len(known) == len(origins) and all(one.complete for one in known),
-        ),
+    if not known or len(known) < len(origins):
+        return None
+    return Origin(
+        next(_TOKENS),
+        "join",
+        _union(one.roots for one in known),
+        frozenset.intersection(*[one.frames for one in known]),
+        meant=_union(one.meant for one in known),
+        oriented=any(one.oriented for one in known),
+        made=any(one.made for one in known),
+        carried=_union(one.carried for one in known),
+        lost=_lost(known),
+        complete=all(one.complete for one in known),
     )
 
 
@@ -135,7 +146,7 @@ def followed(function: Any, args: Args, kwargs: Kwargs, result: Any, where: Any 
     if function is operator.getitem and len(args) == 2 and not isinstance(args[0], Value):
         return _entry(args, result)
     if isinstance(result, Value):
-        return _with(result, _origin(function, args, kwargs, result, where))
+        return _with(result, origin_of_result(function, args, kwargs, result, where))
     if isinstance(result, tuple) and hasattr(result, "_fields"):
         return type(result)(*[followed(function, args, kwargs, one, where) for one in result])
     if type(result) in (tuple, list):
@@ -149,16 +160,18 @@ def _entry(args: Args, result: Any) -> Any:
         found = operator.getitem(args[0], args[1])
     except Exception:  # the answer has said so
         return result
-    return found if (result is not UNKNOWN and type(found) is type(result)) or isinstance(found, Followed) else result
+    is_same = result is not UNKNOWN and type(found) is type(result)
+    return found if is_same or origin_of(found) is not None else result
 
 
-def _with(value: Value, origin: Origin) -> Value:
+def _with(value: Value, origin: Origin) -> Followed:
     found = Followed(value.spec, value.loose)
     found.origin = origin
     return found
 
 
-def _origin(function: Any, args: Args, kwargs: Kwargs, result: Value, where: Any) -> Origin:
+def origin_of_result(function: Any, args: Args, kwargs: Kwargs, result: Value, where: Any = None) -> Origin:
+    """What an operation says of its result; `where` is kept for the place at which a gradient ends."""
     name, given = name_of(function), arrays(args, kwargs)
     origins = [one for one in map(origin_of, given) if one is not None]
     token = next(_TOKENS)
@@ -175,7 +188,7 @@ def _origin(function: Any, args: Args, kwargs: Kwargs, result: Value, where: Any
         name,
         _union(one.roots for one in origins),
         frames,
-        _reductions(name, elementwise, args, kwargs, origins),
+        _reductions(name, elementwise, args, kwargs, result),
         meant,
         oriented=oriented and not (name in REDUCTIONS or name in ("matmul", "dot", "einsum")),
         made=(name in MAKING and not given) or (bool(given) and all(one.made for one in origins) and _is_full(given)),
@@ -198,16 +211,15 @@ def _is_shaped(value: Value, result: Value) -> bool:
 # --------------------------------------------------------------------------- axes
 
 
-def _reductions(
-    name: str, elementwise: bool, args: Args, kwargs: Kwargs, origins: list[Origin]
-) -> tuple[Reduction, ...]:
+def _reductions(name: str, elementwise: bool, args: Args, kwargs: Kwargs, result: Value) -> tuple[Reduction, ...]:
     """The reductions of which a value is made and nothing else: `np.sqrt(x.var(axis=0) + 1e-5)`, too."""
     if name in REDUCTIONS and args and isinstance(args[0], Value):
         origin, shape = origin_of(args[0]), shape_of(args[0])
         axes = None if shape is None else axes_of(name, args, kwargs, len(shape))
         if origin is None or shape is None or axes is None:
             return ()
-        keepdims = kwargs.get("keepdims", False) is not False
+        left = shape_of(result)
+        keepdims = kwargs.get("keepdims", False) is not False if left is None else len(left) == len(shape)
         return (Reduction(origin.token, origin.frames, len(shape), axes, keepdims, name),)
     if not elementwise:
         return ()
@@ -249,8 +261,8 @@ def _inserted(args: Args, rank: int) -> frozenset[int]:
     index = args[1] if len(args) > 1 else None
     written = list(index) if isinstance(index, tuple) else [index]
     before = origin_of(args[0])
-    if not any(one is None for one in written):
-        return frozenset() if before is None else before.meant
+    if not any(one is None for one in written) and (before is None or not before.meant):
+        return frozenset()
     return frozenset(k - rank for k in range(rank))
 
 
@@ -278,7 +290,7 @@ def _gradient(
 def _what(name: str, dtype: np.dtype[Any]) -> str:
     if name in ("argmax", "argmin", "argsort", "searchsorted"):
         return f"{name}, which gives places"
-    return "a comparison" if dtype.kind == "b" else f"integers ({dtype})"
+    return "a comparison" if name in COMPARING else "Booleans" if dtype.kind == "b" else f"integers ({dtype})"
 
 
 def _lost(origins: Iterable[Origin]) -> tuple[tuple[str, Loss], ...]:
