@@ -55,7 +55,7 @@ PAIRS: dict[str, list[Pair]] = {
         Pair("a p p; v p", "return a + v", "s = np.sqrt(np.diag(a))\nreturn a / s / s[:, None]"),
         Pair("a p p; v p", "return a + v", "w, q = np.linalg.eigh(a)\nreturn (q * w) @ q.T"),
         Pair("a p p; v p", "return a + v", "u, s, t = np.linalg.svd(a)\nreturn (u * s) @ t"),
-        Pair("a p p; v p", "return a + v", "return np.eye(v.shape[0]) * v"),
+        Pair("a p p; v p", "return a + v", "return np.eye(v.shape[0], dtype=np.float32) * v"),
         Pair("a p p; v p", "return a + v", "return v[:, None] * a * v"),
         Pair("a p p; v p", "return a + v", "return v[:, None] + a + v"),
         Pair("a p p; v p", "return a + v", "return a + v", "a p q; v q"),

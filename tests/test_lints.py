@@ -54,14 +54,18 @@ def said(given: str, text: str) -> str:
         (
             "pred n 1; y n",
             "return pred - y",
-            "(n, 1) and (n,) are both stretched, to (n, n); "
-            "give both one shape: y[:, None]; where each with each is meant, write y[None, :]",
+            (
+                "(n, 1) and (n,) are both stretched, to (n, n); "
+                "give both one shape: y[:, None]; where each with each is meant, write y[None, :]"
+            ),
         ),
         (
             "a p p; v p",
             "return a + v",
-            "(p,) lies along the last axis of (p, p), where p stands twice; "
-            "write v[None, :] for the columns or v[:, None] for the rows",
+            (
+                "(p,) lies along the last axis of (p, p), where p stands twice; "
+                "write v[None, :] for the columns or v[:, None] for the rows"
+            ),
         ),
         (
             "q b l h d",
@@ -206,12 +210,16 @@ def delta(*given: str) -> list[str]:
 def test_deltas_of_a_rule() -> None:
     assert delta("x n d", "dx n d") == []
     assert delta("x n d", "dx n") == [
-        "the gradient that relu returns for x has shape (n,), and x has shape (n, d); "
-        "sum over the axes along which it was stretched"
+        (
+            "the gradient that relu returns for x has shape (n,), and x has shape (n, d); "
+            "sum over the axes along which it was stretched"
+        )
     ]
     assert delta("x n", "dx:float64 n") == [
-        "the gradient that relu returns for x has dtype float64, and x has dtype float32; "
-        "convert it: .astype(np.float32)"
+        (
+            "the gradient that relu returns for x has dtype float64, and x has dtype float32; "
+            "convert it: .astype(np.float32)"
+        )
     ]
     assert delta("x n d", "b d", "dx n d", "db n d")[0].startswith("the gradient that relu returns for b has shape")
     assert delta("x:int64 n", "dx:float64 n") == []

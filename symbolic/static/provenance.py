@@ -110,11 +110,10 @@ def parameter(name: str, value: Value) -> Followed:
 def origin_of_input(name: str, value: Value) -> Origin:
     token = next(_TOKENS)
     dtype = dtype_of(value)
-    moves = (
-        isinstance(value.spec, Spec) and (dtype is None or dtype.kind in "fc") and value.spec.python not in (int, bool)
-    )
+    whole = isinstance(value.spec, Spec) and value.spec.python in (int, bool)
+    moves = not whole and (dtype is None or dtype.kind in "fc")
     carried = frozenset((name,)) if moves else frozenset[str]()
-    return _with(value, Origin(token, "", frozenset((token,)), frozenset((token,)), carried=carried))
+    return Origin(token, "", frozenset((token,)), frozenset((token,)), carried=carried)
 
 
 def joined(values: Iterable[Any], value: Any) -> Any:
