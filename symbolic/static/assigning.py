@@ -9,12 +9,11 @@ from symbolic.dims import Names
 from symbolic.hints import Hint
 from symbolic.polynomial import Size
 from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec
-from symbolic.static import evaluation
 from symbolic.static.abstract import UNKNOWN, Finding, Value
 from symbolic.static.calling import Calling
 from symbolic.static.declared import spec_of_hint, unify
 from symbolic.static.facts import facts_of, with_facts
-from symbolic.static.holding import Every, Ref, joined, spec_for, traced
+from symbolic.static.holding import Every, Ref, as_input, joined, spec_for
 from symbolic.static.signatures import Reading
 from symbolic.static.things import Alias, Class
 
@@ -64,7 +63,7 @@ class Assigning(Calling):
         if isinstance(home, Value):
             given = [self.plain(one) for one in (index, value)]
             if all(one is not UNKNOWN for one in given):
-                self.operate(evaluation.named_method("__setitem__"), [home, *given], {}, target)
+                self.operate("__setitem__", [home, *given], {}, target)
         elif isinstance(home, Ref):
             inner = self.state.contents(home)
             if home.kind is list and type(inner) is tuple and type(index) is int and -len(inner) <= index < len(inner):
@@ -106,7 +105,7 @@ class Assigning(Calling):
         spec: Any = spec_of_hint(hint)
         if hint.native in PYTHON_DTYPES or not isinstance(spec, Spec) or not self._names_in(spec) <= self.frame.names:
             return UNKNOWN
-        return traced(Value(with_facts(spec, facts_of(self.state))), True)
+        return as_input(Value(with_facts(spec, facts_of(self.state))))
 
     def _unfit(self, hint: Hint, actual: AnySpec, node: ast.AnnAssign) -> Finding | None:
         """What is wrong with a value for a local's hint: the names of the signature are rigid."""
@@ -121,15 +120,6 @@ class Assigning(Calling):
 
     def _names_in(self, spec: Spec) -> set[str]:
         return {name for size in spec.shape or () if isinstance(size, Size) for name in size.names}
-
-    def notes_on(self, found: Finding) -> tuple[tuple[int, str], ...]:
-        """Where the names that a message mentions were declared."""
-        notes = [
-            (line, f"{name} is declared here, by {what}")
-            for name, (line, what) in self.frame.origins.items()
-            if name in _words(found.seen)
-        ]
-        return tuple(notes)
 
     # ------------------------------------------------------------------ patterns
     def assign_pattern(self, pattern: ast.pattern, subject: Any) -> None:
@@ -150,7 +140,3 @@ class Assigning(Calling):
             if isinstance(one, ast.MatchMapping) and one.rest:
                 self.bind(one.rest, UNKNOWN)
 
-
-def _words(text: str) -> set[str]:
-    kept = "".join(one if one.isalnum() or one in "_" else " " for one in text)
-    return set(kept.split())

@@ -12,10 +12,10 @@ from typing import Any
 
 from symbolic.polynomial import Rest, Size
 from symbolic.spec import PYTHON_DTYPES, Spec, TupleSpec
-from symbolic.static.abstract import UNKNOWN, Finding, Value
+from symbolic.static.abstract import UNKNOWN, Value
 from symbolic.static.declared import spec_of_hint
 from symbolic.static.findings import Checked, Located, OutOfSteps, Report
-from symbolic.static.holding import FACTS, State, traced
+from symbolic.static.holding import FACTS, State, as_input, traced
 from symbolic.static.python import python_value
 from symbolic.static.signatures import Read, Signature
 from symbolic.static.statements import Statements
@@ -35,7 +35,7 @@ def _none(name: str) -> str | None:
 
 def check(source: str, path: str = "<string>", *, read: Source = _none) -> Checked:
     """What there is to say of a file. `read` gives the source of another module of the user's, by its full name."""
-    report = Report(path)
+    report = Report(path, source)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -135,11 +135,12 @@ class Checking:
             return
         self._wrong_hints(function, hints)
         frame = interpreter.frame
-        frame.hints, frame.names = hints, set()
-        for name, value in self._inputs(function, hints, interpreter).items():
-            interpreter.state.set((frame, name), value)
+        frame.hints = hints
         frame.origins = _origins(function, hints)
         frame.names = set(frame.origins)
+        interpreter.returns = None if hints.result.hint is None else spec_of_hint(hints.result.hint)
+        for name, value in self._inputs(function, hints, interpreter).items():
+            interpreter.state.set((frame, name), value)
         self._follow(interpreter, function)
 
     def _follow(self, interpreter: Statements, function: Function) -> None:
@@ -170,7 +171,7 @@ class Checking:
     def _inputs(self, function: Function, hints: Signature, interpreter: Statements) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for one in every_parameter(function.node.args):
-            found[one.arg] = _input(hints.parameters.get(one.arg, Read()))
+            found[one.arg] = _input(one.arg, hints.parameters.get(one.arg, Read()), interpreter)
         first = next(iter(found), None)
         if function.owner is not None and function.kind != "staticmethod" and first is not None:
             found[first] = self._self_of(function.owner, interpreter)
@@ -218,19 +219,25 @@ class Checking:
         self._nested(interpreter, interpreter.state.whole())
 
 
-def _input(read: Read) -> Any:
+def _input(name: str, read: Read, interpreter: Statements) -> Any:
     """What a parameter stands for in the body."""
     if read.hint is None:
         return UNKNOWN
     if read.is_symbolic:
-        return _as_value(spec_of_hint(read.hint))
-    return traced(python_value(read.hint.native)) if read.hint.native in PYTHON_DTYPES else UNKNOWN
+        return _as_value(name, spec_of_hint(read.hint))
+    if read.hint.native not in PYTHON_DTYPES:
+        return UNKNOWN
+    found = traced(python_value(read.hint.native))
+    if read.hint.native is int and name not in interpreter.frame.names:
+        found.size = Size.named(name)
+        interpreter.free |= {name}
+    return found
 
 
-def _as_value(spec: Any) -> Any:
+def _as_value(name: str, spec: Any) -> Any:
     if isinstance(spec, TupleSpec):
-        return tuple(map(_as_value, spec))
-    return traced(Value(spec), True) if isinstance(spec, Spec) else UNKNOWN
+        return tuple([_as_value(name, one) for one in spec])
+    return as_input(Value(spec), name) if isinstance(spec, Spec) else UNKNOWN
 
 
 def _origins(function: Function, hints: Signature) -> dict[str, tuple[int, str]]:

@@ -15,6 +15,7 @@ from symbolic.static.declared import returned, spec_of_hint
 from symbolic.static.definitions import Definitions
 from symbolic.static.expressions import BINARY
 from symbolic.static.facts import facts_of, joined_states, with_facts
+from symbolic.static.lints import likely_cause
 from symbolic.static.holding import Every, Ref, State, spec_for, unchanged, widened
 
 _UNROLLED = 16
@@ -90,7 +91,11 @@ class Statements(Definitions, Assigning):
             found = returned(with_facts_of(hint, facts), actual)
         if found is not None:
             at = node if node.value is None else node.value
-            self.report.find(found, at, self.notes_on(found))
+            wanted = Value(spec_of_hint(hint))
+            given = value if isinstance(value, Value) else Value(actual)
+            cause = likely_cause("return", [given, wanted], self.provenance(ast.Compare(at, [], [])))
+            remedy = found.remedy if cause is None else f"{cause}, or {found.remedy}"
+            self.report.find(found._replace(remedy=remedy), at, self.notes_on(found))
 
     def _raise(self, node: ast.Raise) -> bool:
         if node.exc is not None:
