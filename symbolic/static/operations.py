@@ -23,6 +23,9 @@ from symbolic.static.things import Foreign
 _COUNTS = (13, 17, 19)
 """Numbers of entries for a list of which only their kind is known."""
 _MOST_ENTRIES = 10_000
+_SIZED = {"reshape", "broadcast_to"}
+_SIZED_METHODS = {evaluation.named_method("reshape")}
+"""What takes sizes, beside the functions that make arrays."""
 _SIZES = {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge}
 
 
@@ -88,7 +91,9 @@ class Operations(Scopes):
         result = self._result(met, answer.value)
         if answer.finding is None and not self.report.muted and not self.report.outside:
             self._linted(met, answer)
-        self._noted(result, values, unknown, node)
+        if answer.finding is None:
+            sized = [one for one in values if not evaluation.makes(function) or is_array(one)]
+            self._noted(result, sized, unknown, node)
         return result
 
     def _settled(self, met: Meeting) -> Answer:
@@ -150,7 +155,7 @@ class Operations(Scopes):
 
     def _answer(self, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Answer:
         """The answer; of a list with any number of entries by several numbers of them."""
-        if evaluation.makes(function):
+        if evaluation.makes(function) or getattr(function, "__name__", "") in _SIZED or function in _SIZED_METHODS:
             args, kwargs = [_as_size(one) for one in args], {name: _as_size(one) for name, one in kwargs.items()}
         if not any(isinstance(one, Every) for one in _flat([*args, *kwargs.values()])):
             return evaluation.call(function, args, kwargs)
@@ -209,7 +214,7 @@ class Operations(Scopes):
             inner = self.state.contents(value)
             if value.kind is dict:
                 return tuple(inner) if type(inner) is dict else UNKNOWN
-            return inner if value.kind is list else UNKNOWN
+            return inner if value.kind in (list, set) else UNKNOWN
         if isinstance(value, Every):
             return value
         if isinstance(value, Value):
