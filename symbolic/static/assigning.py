@@ -132,11 +132,11 @@ class Assigning(Calling):
         shape: Any = spec.shape if isinstance(spec, Spec) else None
         if shape is None or not self.free or not isinstance(spec, Spec):
             return spec
-        kept = [None if isinstance(size, Size) and size.names & self.free else size for size in shape]
+        kept: list[Any] = [None if isinstance(size, Size) and size.names & self.free else size for size in shape]
         return spec._replace(shape=tuple(kept))
 
     def _names_in(self, spec: Spec) -> set[str]:
-        return {name for size in spec.shape or () if isinstance(size, Size) for name in size.names}
+        return {name for size in _sizes(spec) for name in size.names}
 
     # ------------------------------------------------------------------ patterns
     def assign_pattern(self, pattern: ast.pattern, subject: Any) -> None:
@@ -156,3 +156,8 @@ class Assigning(Calling):
                 self.bind(one.name, UNKNOWN)
             if isinstance(one, ast.MatchMapping) and one.rest:
                 self.bind(one.rest, UNKNOWN)
+
+
+def _sizes(spec: Spec) -> list[Size]:
+    shape: Any = spec.shape
+    return [size for size in shape or () if isinstance(size, Size)]

@@ -142,4 +142,4 @@ def is_type(value: Any) -> bool:
     """Whether an expression with it is a type: `Annotated[…]`, `np.ndarray | None`."""
     if isinstance(value, Foreign):
         return value.name.partition(".")[0] in ("typing", "jaxtyping") or value.name.endswith("NDArray")
-    return isinstance(value, (Alias, Class)) or isinstance(value, type)
+    return isinstance(value, (Alias, Class, type))

@@ -68,10 +68,10 @@ class Builtins(Expressions):
         source = self.entries(args[0], node) if args else UNKNOWN
         return source[::-1] if type(source) is tuple else source
 
-    def _list(self, args: _Args, node: ast.AST) -> Any:
+    def _call_list(self, args: _Args, node: ast.AST) -> Any:
         return self.state.made(list, self.entries(args[0], node) if args else ())
 
-    def _tuple(self, args: _Args, node: ast.AST) -> Any:
+    def _call_tuple(self, args: _Args, node: ast.AST) -> Any:
         return self.entries(args[0], node) if args else ()
 
     def _map(self, args: _Args, node: ast.AST) -> Any:
@@ -93,7 +93,7 @@ class Builtins(Expressions):
         count = source.count if isinstance(source, Every) else len(source) if type(source) is tuple else None
         return self.state.made(list, Every(self.entry_of(source), count))
 
-    def _set(self, args: _Args, node: ast.AST) -> Any:
+    def _call_set(self, args: _Args, node: ast.AST) -> Any:
         source = self.entries(args[0], node) if args else ()
         constant = type(source) is tuple and all(isinstance(one, (int, float, str)) for one in source)
         return self.state.made(set, tuple(dict.fromkeys(source)) if constant else UNKNOWN)
@@ -112,7 +112,7 @@ class Builtins(Expressions):
         first = self.binary(operator.add, total, entry, node)
         return joined(first, self.binary(operator.add, first, entry, node), self.state, self.state)
 
-    def _dict(self, args: _Args, node: ast.AST) -> Any:
+    def _call_dict(self, args: _Args, node: ast.AST) -> Any:
         inner = (
             self.state.contents(args[0]) if len(args) == 1 and isinstance(args[0], Ref) else {} if not args else UNKNOWN
         )
@@ -150,7 +150,7 @@ class Builtins(Expressions):
         found = self.attribute(args[0], args[1], node)
         return found if len(args) == 2 or isinstance(args[0], Value) else joined(found, args[2], self.state, self.state)
 
-    def _slice(self, args: _Args, node: ast.AST) -> Any:
+    def _call_slice(self, args: _Args, node: ast.AST) -> Any:
         return slice(*args) if 1 <= len(args) <= 3 else UNKNOWN
 
     def _next(self, args: _Args, node: ast.AST) -> Any:
@@ -286,18 +286,18 @@ HANDLERS: dict[Any, Handler] = {
     builtins.zip: Builtins._zip,
     builtins.enumerate: Builtins._enumerate,
     builtins.reversed: Builtins._reversed,
-    builtins.list: Builtins._list,
-    builtins.tuple: Builtins._tuple,
-    builtins.set: Builtins._set,
-    builtins.frozenset: Builtins._set,
+    builtins.list: Builtins._call_list,
+    builtins.tuple: Builtins._call_tuple,
+    builtins.set: Builtins._call_set,
+    builtins.frozenset: Builtins._call_set,
     builtins.map: Builtins._map,
     builtins.filter: Builtins._filter,
     builtins.sorted: Builtins._sorted,
     builtins.sum: Builtins._sum,
-    builtins.dict: Builtins._dict,
+    builtins.dict: Builtins._call_dict,
     builtins.isinstance: Builtins._isinstance,
     builtins.getattr: Builtins._getattr,
-    builtins.slice: Builtins._slice,
+    builtins.slice: Builtins._call_slice,
     builtins.next: Builtins._next,
     builtins.iter: Builtins._iter,
     builtins.all: Builtins._truth_of_all,

@@ -13,10 +13,10 @@ from symbolic import public
 from symbolic.layer import Layer
 from symbolic.leaves import Literal, Weight
 from symbolic.spec import Spec
-from symbolic.static import evaluation, modules
+from symbolic.static import evaluation, lints, modules
 from symbolic.static.abstract import UNKNOWN, Value
 from symbolic.static.builtin_calls import HANDLERS, PLAIN_KEYWORDS
-from symbolic.static.holding import Ref, Traced, traced
+from symbolic.static.holding import Ref, Traced, as_input, traced
 from symbolic.static.inlining import Inlining
 from symbolic.static.provenance import origin_of_input
 from symbolic.static.random_draws import drawn
@@ -39,7 +39,7 @@ class Calling(Inlining):
             if one.arg is not None:
                 kwargs = None if kwargs is None else {**kwargs, one.arg: value}
             else:
-                inner = self.state.contents(value) if isinstance(value, Ref) and value.kind is dict else UNKNOWN
+                inner: Any = self.state.contents(value) if isinstance(value, Ref) and value.kind is dict else UNKNOWN
                 named = type(inner) is dict and all(isinstance(key, str) for key in inner)
                 kwargs = {**kwargs, **inner} if named and kwargs is not None else None
         if type(args) is not tuple or kwargs is None:
@@ -134,6 +134,8 @@ class Calling(Inlining):
             return None
         if isinstance(callee, _Decorator) or callee is public.symbolic:
             return self.decorated(args[0]) if args and isinstance(args[0], Function) else UNKNOWN if args else callee
+        if callee is public.custom_gradient and args and isinstance(args[0], Function):
+            return Derived("custom_gradient", args[0])
         if name in _DERIVING and args:
             argnums = kwargs.get("argnums", args[1] if len(args) > 1 else 0)
             return (
@@ -178,11 +180,13 @@ class Calling(Inlining):
     # ------------------------------------------------------------------ derivatives
     def _derived(self, callee: Derived, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
         """A delta has its datum's shape and dtype."""
+        if callee.by == "custom_gradient":
+            return self._by_hand(callee.function, args, kwargs, node)
         if callee.by not in ("grad", "value_and_grad") or callee.has_aux:
             self.state.lose([*args, *kwargs.values()])
             return UNKNOWN
-        value = self.invoke(callee.function, args, kwargs, node)
         argnums = callee.argnums
+        value = self._differentiated(callee, args, kwargs, node)
         if type(argnums) is int:
             deltas = self._delta(args, argnums)
         elif type(argnums) is tuple and all(type(one) is int for one in argnums):
@@ -191,10 +195,47 @@ class Calling(Inlining):
             deltas = UNKNOWN
         return deltas if callee.by == "grad" else (value, deltas)
 
+    def _differentiated(self, callee: Derived, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
+        """The value, and where the gradient of an argument ends on the way to it."""
+        names = _parameters(callee.function)
+        marked = [
+            as_input(one, name) if isinstance(one, Value) else one for one, name in zip(args, names, strict=False)
+        ]
+        value = self.invoke(callee.function, [*marked, *args[len(marked) :]], kwargs, node)
+        numbers = callee.argnums if type(callee.argnums) is tuple else (callee.argnums,)
+        asked = [names[one] for one in numbers if type(one) is int and -len(names) <= one < len(names)]
+        if isinstance(value, Value):
+            for found, _ in lints.no_gradient(value, asked):
+                self.report.lint(found, node)
+        return value
+
+    def _by_hand(self, function: Any, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
+        """`custom_gradient`: the value; what the rule gives for a delta like it is held against the arguments."""
+        pair = self.invoke(function, args, kwargs, node)
+        if type(pair) is not tuple or len(pair) != 2:
+            return UNKNOWN
+        value, pullback = pair
+        if isinstance(value, Value) and isinstance(pullback, (Function, Bound)) and not kwargs:
+            with self.report.mute():
+                deltas = self.invoke(pullback, [traced(value, [value])], {}, node)
+            names = _parameters(function)[: len(args)]
+            if len(names) == len(args):
+                for found in lints.deltas(function.name, names, args, deltas):
+                    self.report.lint(found, node)
+        return value
+
     def _delta(self, args: list[Any], number: int) -> Any:
         if not -len(args) <= number < len(args):
             return UNKNOWN
         return _delta_of(args[number])
+
+
+def _parameters(function: Any) -> list[str]:
+    """The names of the parameters that are given by position."""
+    if not isinstance(function, Function):
+        return []
+    arguments = function.node.args
+    return [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
 
 
 def _delta_of(value: Any) -> Any:

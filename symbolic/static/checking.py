@@ -6,6 +6,7 @@ Nothing of the user's is imported or run. What is not known is not reported.
 from __future__ import annotations
 
 import ast
+import contextlib
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -43,10 +44,8 @@ def check(source: str, path: str = "<string>", *, read: Source = _none) -> Check
             tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return Checked([_unreadable(error, path)], [])
-    try:
+    with contextlib.suppress(Exception):  # a fault of ours is none of the user's: what was found until then stands
         Checking(report, path, read).file(tree)
-    except Exception:  # a fault of ours is none of the user's: what was found until then stands
-        pass
     return report.checked()
 
 
@@ -156,10 +155,8 @@ class Checking:
 
     def _follow(self, interpreter: Statements, function: Function, steps: int = STEPS) -> None:
         self.report.steps = steps
-        try:
+        with contextlib.suppress(*_FAULTS):
             interpreter.returned_by(function.node, interpreter.frame)
-        except _FAULTS:
-            pass
         _reset(self.report, interpreter)
         self.report.outside = False
         if interpreter.nested:

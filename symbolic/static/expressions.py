@@ -155,13 +155,13 @@ class Expressions(Attributes):
 
     def _contains(self, left: Any, right: Any, positive: bool) -> Any:
         whole = self.plain(right)
-        if is_constant(left) and not isinstance(left, Size) and type(whole) in (tuple, list, str, dict):
-            if all(is_constant(one) and not isinstance(one, Size) for one in whole):
-                try:
-                    return (left in whole) is positive
-                except TypeError:
-                    return python_bool()
-        return python_bool()
+        entries = [left, *whole] if type(whole) in (tuple, list, str, dict) else [UNKNOWN]
+        if any(not is_constant(one) or isinstance(one, Size) for one in entries):
+            return python_bool()
+        try:
+            return (left in whole) is positive
+        except TypeError:  # a number in a text
+            return python_bool()
 
     def _both(self, node: ast.BoolOp) -> Any:
         """`a and b`, `a or b`: the second is met only where the first did not decide."""

@@ -28,10 +28,10 @@ def equations(one: Any, other: Any) -> Iterator[tuple[str, Any]]:
         return
     for left, right in ((one, other), (other, one)):
         name = str(left)
-        if isinstance(left, Size) and name.isidentifier() and isinstance(right, (int, Size)):
-            if not isinstance(right, Size) or name not in right.names:
-                yield name, right
-                return
+        is_name = isinstance(left, Size) and name.isidentifier() and isinstance(right, (int, Size))
+        if is_name and not (isinstance(right, Size) and name in right.names):
+            yield name, right
+            return
 
 
 def at(value: Any, facts: Facts) -> Any:

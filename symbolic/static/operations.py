@@ -15,6 +15,7 @@ from symbolic.static.alike import alike
 from symbolic.static.facts import at, learned, possible
 from symbolic.static.findings import span
 from symbolic.static.holding import Every, Ref, Traced, alike_in_past, equal, joined, traced
+from symbolic.static.making import makes
 from symbolic.static.provenance import Provenance, origin_of_result
 from symbolic.static.python import python_value
 from symbolic.static.scopes import Scopes
@@ -92,7 +93,7 @@ class Operations(Scopes):
         if answer.finding is None and not self.report.muted and not self.report.outside:
             self._linted(met, answer)
         if answer.finding is None:
-            sized = [one for one in values if not evaluation.makes(function) or is_array(one)]
+            sized = [one for one in values if not makes(function) or is_array(one)]
             self._noted(result, sized, unknown, node)
         return result
 
@@ -159,7 +160,7 @@ class Operations(Scopes):
 
     def _answer(self, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Answer:
         """The answer; of a list with any number of entries by several numbers of them."""
-        if evaluation.makes(function) or getattr(function, "__name__", "") in _SIZED or function in _SIZED_METHODS:
+        if makes(function) or getattr(function, "__name__", "") in _SIZED or function in _SIZED_METHODS:
             args, kwargs = [_as_size(one) for one in args], {name: _as_size(one) for name, one in kwargs.items()}
         if not any(isinstance(one, Every) for one in _flat([*args, *kwargs.values()])):
             return evaluation.call(function, args, kwargs)

@@ -205,4 +205,4 @@ def _dtypes(found: Any) -> tuple[np.dtype[Any], ...]:
         dtype = np.dtype(found)
     except TypeError:
         return ()
-    return () if dtype == object or dtype.kind not in "biufc" else (dtype,)
+    return (dtype,) if dtype.kind in "biufc" else ()

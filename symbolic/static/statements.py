@@ -88,7 +88,7 @@ class Statements(Definitions, Assigning):
         actual = spec_for(self.plain(value), self.state)
         found = self.unfit(hint, actual, "the returned value")
         if found is not None:
-            at = node if node.value is None else node.value
+            at: Any = node if node.value is None else node.value
             wanted = Value(spec_of_hint(hint))
             given = value if isinstance(value, Value) else Value(actual)
             cause = likely_cause("return", [given, wanted], self.provenance(ast.Compare(at, [], [])))
@@ -254,7 +254,8 @@ class Statements(Definitions, Assigning):
         breaks: list[State] = []
         ways: list[State] = []
         for number in range(_ROUNDS + 1):
-            breaks, continues = [], []
+            continues: list[State] = []
+            breaks = []
             self.state = start.copy()
             holds, fails = (self.state, start) if test is None else self.condition(test)
             ways = [] if fails is None or (test is None and at_least_once) else [fails]

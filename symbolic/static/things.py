@@ -1,4 +1,4 @@
-"""What else than values is there in a program? Its functions, classes, modules, and names whose meaning is not known."""
+"""What else than values is there in a program? Functions, classes, modules, and names that nobody knows."""
 
 from __future__ import annotations
 
