@@ -74,7 +74,8 @@ class Checking:
             base[name] = one
         self._nested(interpreter, base)
         for function in self._plain_functions(tree, interpreter):
-            self._outer(function, base, interpreter.frame)
+            with contextlib.suppress(*_FAULTS):
+                self._outer(function, base, interpreter.frame)
 
     def _module(self, tree: ast.Module, path: str, report: Report) -> Statements:
         """Goes through the top level of a module."""
@@ -134,7 +135,9 @@ class Checking:
         for function in interpreter.nested:
             if id(function.node) not in self.checked and function.module == self.path:
                 self.checked.add(id(function.node))
-                self._symbolic(function, base)
+                with contextlib.suppress(*_FAULTS):
+                    self._symbolic(function, base)
+                self.report.outside = False
 
     def _symbolic(self, function: Function, base: dict[Any, Any]) -> None:
         """Checks one function on its own, for inputs as they are declared."""
