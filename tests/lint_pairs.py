@@ -73,6 +73,7 @@ PAIRS: dict[str, list[Pair]] = {
         Pair("a p p", "return a / np.sqrt(a.var(axis=1) + 1e-5)", "return a / np.sqrt(a.var(axis=0) + 1e-5)"),
         Pair("a p p", "return a / np.linalg.norm(a, axis=1)", "return (a.T / np.linalg.norm(a, axis=1)).T"),
         Pair("a n 1", "return a - a.mean(axis=1)", "return a - a.mean(axis=0)"),
+        Pair("a p p", "return a * a.sum(axis=1)", "s = a.sum(axis=1)\nreturn s[:, None] * a * s"),
         Pair("a p p", "return a - a.min(axis=1)", "return a - a.min(axis=1).reshape(-1, 1)"),
     ],
     "softmax-of-one": [

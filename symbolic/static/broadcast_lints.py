@@ -117,8 +117,8 @@ def missing_keepdims(at: Met) -> Sentence:
     if at.name not in BINARY or not isinstance(at.value, Value):
         return None
     for long, short in _pairs(at):
-        lost = lost_axis(at.args[long], at.args[short])
-        if lost is None:
+        lost, whole = lost_axis(at.args[long], at.args[short]), origin_of(at.args[long])
+        if lost is None or whole is None or whole.oriented:  # s[:, None] * a * s
             continue
         axes = lost.axes[0] if len(lost.axes) == 1 else lost.axes
         seen = f"{lost.name} over axis {axes} of {at.written(long)} gives {show(shape_of(at.args[short]))}"
