@@ -9,7 +9,7 @@ from typing import Any
 from symbolic.polynomial import Rest, Size, same
 from symbolic.spec import show
 from symbolic.static.lint import Met, Sentence
-from symbolic.static.meanings import SOFTMAX, argument, is_method, shape_of
+from symbolic.static.meanings import SOFTMAX, argument, shape_of
 from symbolic.static.provenance import origin_of
 
 Shape = tuple[Any, ...]
@@ -130,7 +130,7 @@ def _may_be_one(size: Size) -> bool:
 
 def reshape_permutes(at: Met) -> Sentence:
     """A reshape keeps the order of the entries: two names that change places are mixed, not exchanged."""
-    several = is_method(at.function)  # the sizes of a method's shape may stand one by one
+    several = isinstance(at.function, str)  # the sizes of a method's shape may stand one by one
     order = at.kwargs.get("order") if several else argument(at.args, at.kwargs, 2, "order")
     if at.name != "reshape" or order not in (None, "C"):
         return None

@@ -111,21 +111,14 @@ def name_of(function: Any) -> str:
     if isinstance(owner, np.ufunc):
         return function.__name__  # type: ignore[no-any-return]  # "reduce", "outer"
     name = str(getattr(function, "__name__", ""))
-    if is_method(function):
-        return name_of(name)
     module = str(getattr(function, "__module__", "") or "numpy").partition(".")[0]
     return _ALIASES.get(name, name) if module in _MODULES or isinstance(function, np.ufunc) else ""
 
 
-def is_method(function: Any) -> bool:
-    """Whether a method is called: by its name, or by the function that `evaluation.named_method` gives for it."""
-    return isinstance(function, str) or getattr(function, "__module__", "") == "symbolic.static.evaluation"
-
-
 def is_in_place(function: Any, args: Args, kwargs: Kwargs) -> bool:
     """Whether the first argument is written to."""
-    if is_method(function):
-        return getattr(function, "__name__", function) in _DUNDERS_IN_PLACE
+    if isinstance(function, str):
+        return function in _DUNDERS_IN_PLACE
     if isinstance(function, np.ufunc):
         out = kwargs.get("out", args[function.nin] if len(args) > function.nin else None)
         return out is not None and bool(args) and out is args[0]
