@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from symbolic.polynomial import parsed
 from symbolic.spec import Spec
 from symbolic.static import lints
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value
+from symbolic.static.checking import check
 from symbolic.static.evaluation import call
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -267,3 +269,45 @@ def test_every_lint_has_a_page(name: str) -> None:
 
 def test_every_page_has_a_lint() -> None:
     assert {one.stem for one in (ROOT / "docs" / "lints").glob("*.md")} == set(lints.LINTS)
+
+
+# --------------------------------------------------------------------------- through the interpreter
+
+
+IMPORTS = """\
+import math
+from typing import Annotated
+import numpy as np
+import symbolic
+from symbolic import Symbolic
+"""
+
+
+def source(parameters: str, text: str) -> str:
+    """A module with one symbolic function of this body."""
+    given = []
+    for written in parameters.split(";"):
+        head, *words = written.split()
+        name, _, dtype = head.partition(":")
+        shape = f'Annotated[np.ndarray, Symbolic[np.{dtype or "float32"}, "{" ".join(words)}"]]'
+        given.append(f"{name}: Annotated[float, Symbolic]" if dtype == "float" else f"{name}: {shape}")
+    head = f"@symbolic.symbolic\ndef f({', '.join(given)}) -> Annotated[np.ndarray, Symbolic]:"
+    return f"{IMPORTS}\n{head}\n{textwrap.indent(text, '    ')}\n"
+
+
+@pytest.mark.parametrize(("name", "pair"), CASES)
+def test_pairs_in_a_file(name: str, pair: Pair) -> None:
+    wrong = check(source(pair.given, pair.wrong))
+    assert name in [one.rule for one in wrong.findings]
+    right = check(source(pair.others or pair.given, pair.right))
+    assert [
+        one.message for one in right.findings if one.code != "symbolic-shape" or "returned" not in one.message
+    ] == []
+
+
+@pytest.mark.parametrize("name", [name for name, row in lints.LINTS.items() if row.function is not None])
+def test_the_examples_of_the_pages(name: str) -> None:
+    page = (ROOT / lints.Row.page(name)).read_text(encoding="utf-8")
+    wrong, right = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert name in [one.rule for one in check(wrong).findings]
+    assert check(right).findings == []
