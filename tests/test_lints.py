@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from abstractly import Run, rules, values
+from abstractly import Run, followed, rules, values
 from lint_pairs import PAIRS, Pair
 
 from symbolic.polynomial import parsed
@@ -245,13 +245,16 @@ def test_of_a_value_without_an_origin_nothing_is_claimed() -> None:
 
 
 def test_branches_are_joined() -> None:
-    x, y = values("x n; y n").values()
-    column = lints.followed(operator.getitem, (x, (slice(None), None)), {}, Value(Spec((parsed("n"), 1), x.spec.dtype)))  # type: ignore[union-attr]  # specs of arrays
-    given = values("p n 1")["p"]
-    both = lints.joined([column, given], Value(column.spec))
-    assert lints.at_operation(operator.sub, (both, y), {}, call(operator.sub, (both, y), {})) == []
-    same = lints.joined([given, given], Value(given.spec))
-    assert lints.at_operation(operator.sub, (same, y), {}, call(operator.sub, (same, y), {})) != []
+    given, y = values("p n 1; y n").values()
+    index = (y, (slice(None), None))
+    column = lints.origin_of_result(operator.getitem, index, {}, Value(given.spec))
+    for origins, count in (
+        ([column, lints.origin_of(given)], 0),
+        ([lints.origin_of(given)] * 2, 1),
+        ([None, column], 0),
+    ):
+        both = followed(given, lints.origin_of_join(origins))
+        assert len(lints.at_operation(operator.sub, (both, y), {}, call(operator.sub, (both, y), {}))) == count
 
 
 # --------------------------------------------------------------------------- pages

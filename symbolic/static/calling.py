@@ -18,7 +18,7 @@ from symbolic.static.abstract import UNKNOWN, Value
 from symbolic.static.builtin_calls import HANDLERS, PLAIN_KEYWORDS
 from symbolic.static.holding import Ref, traced
 from symbolic.static.inlining import Inlining
-from symbolic.static.provenance import origin_of_input
+from symbolic.static.provenance import WEIGHT, origin_of_input
 from symbolic.static.random_draws import drawn
 from symbolic.static.scopes import full_name
 from symbolic.static.things import Alias, Bound, Class, Derived, Foreign, Function, Network, Partial
@@ -118,7 +118,7 @@ class Calling(Inlining):
             return self._built(callee, args, kwargs)
         found = self.operate(callee, args, kwargs, node)
         if isinstance(callee, type) and issubclass(callee, (Weight, Literal)) and isinstance(found, Value):
-            found = traced(found, (), origin_of_input("the weight", found))
+            found = traced(found, (), origin_of_input(WEIGHT, found))
             found.is_layer = True
         return found
 

@@ -10,7 +10,7 @@ from symbolic.spec import AnySpec, Spec, TupleSpec
 from symbolic.static.abstract import Value
 from symbolic.static.lint import Met, Sentence, typed
 from symbolic.static.meanings import BINARY, arrays, dtype_of, is_in_place, shape_of
-from symbolic.static.provenance import Origin, origin_of
+from symbolic.static.provenance import WEIGHT, Origin, origin_of
 
 _JOINING = {
     *("concatenate", "stack", "vstack", "hstack", "dstack", "column_stack", "append", "where", "block"),
@@ -30,7 +30,7 @@ def float32_made_float64(at: Met) -> Sentence:
         return None
     given = arrays(at.args, at.kwargs)
     single = next((one for one in given if _is(one, _SINGLE) and shape_of(one) != ()), None)
-    double = next((one for one in given if _is(one, _DOUBLE)), None)
+    double = next((one for one in given if _is(one, _DOUBLE) and not _is_weight(one)), None)
     if single is None or double is None or _declares(at.provenance.returns, _DOUBLE):
         return None
     is_number = shape_of(double) == ()
@@ -41,6 +41,12 @@ def float32_made_float64(at: Met) -> Sentence:
 def _is(value: Any, dtype: np.dtype[Any]) -> bool:
     found = dtype_of(value)
     return found is not None and found == dtype  # None is equal to float64
+
+
+def _is_weight(value: Value) -> bool:
+    """Whether it is a weight as it was made: their float64 is this library's own default."""
+    origin = origin_of(value)
+    return origin is not None and origin.name == "" and origin.carried == {WEIGHT}
 
 
 def _is_chosen(at: Met) -> bool:
