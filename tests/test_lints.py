@@ -308,9 +308,50 @@ def test_pairs_in_a_file(name: str, pair: Pair) -> None:
     ] == []
 
 
-@pytest.mark.parametrize("name", [name for name, row in lints.LINTS.items() if row.function is not None])
+@pytest.mark.parametrize("name", lints.LINTS)
 def test_the_examples_of_the_pages(name: str) -> None:
     page = (ROOT / lints.Row.page(name)).read_text(encoding="utf-8")
     wrong, right = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     assert name in [one.rule for one in check(wrong).findings]
     assert check(right).findings == []
+
+
+def test_weights_are_float64_by_default() -> None:
+    assert check(source("x n 3", "return x @ symbolic.Weight(symbolic.he(3, 4))")).findings == []
+    assert check(source("x n 3", "return x @ symbolic.he(3, 4)")).findings != []
+
+
+GRADIENT = """
+@symbolic.symbolic
+def f(x: Annotated[np.ndarray, Symbolic[np.float64, "n"]], y: Annotated[np.ndarray, Symbolic[np.float64, "n"]]):
+    return symbolic.{by}(x, y)
+
+{inner}
+"""
+
+
+@pytest.mark.parametrize(
+    ("by", "inner", "lines"),
+    [
+        ("grad(g)", "def g(x, y):\n    return np.sum(np.where(x > y, 1.0, 0.0))", [12]),
+        ("grad(g)", "def g(x, y):\n    return np.sum(np.where(x > y, x, 0.0))", []),
+        ("grad(g, 1)", "def g(x, y):\n    i = x.astype(int)\n    return np.sum(y * i)", []),
+        ("grad(g, 0)", "def g(x, y):\n    i = x.astype(int)\n    return np.sum(y * i)", [12]),
+        ("grad(g, (0, 1))", "def g(x, y):\n    i = x.astype(int)\n    return np.sum(y * i)", [12]),
+        ("value_and_grad(g)", "def g(x, y):\n    return y[np.argmax(x)]", [12]),
+        ("value_and_grad(g)", "def g(x, y):\n    return np.mean((x - y) ** 2)", []),
+        ("custom_gradient(g)", "def g(x, y):\n    return x * y, lambda d: (d * y, d * x)", []),
+        ("custom_gradient(g)", "def g(x, y):\n    return x * y.sum(), lambda d: (d * y.sum(), d * x)", []),
+        ("custom_gradient(g)", "def g(x, y):\n    return x * y.sum(), lambda d: (d * y.sum(), (d * x).sum())", [12]),
+        (
+            "custom_gradient(g)",
+            "def g(x, y):\n    def rule(d):\n        return d, d[:, None]\n    return x, rule",
+            [11],
+        ),
+        ("custom_gradient(g)", "def g(x, y):\n    return x, lambda d: (d, None)", []),
+    ],
+)
+def test_gradients_in_a_file(by: str, inner: str, lines: list[int]) -> None:
+    found = check(IMPORTS + GRADIENT.format(by=by, inner=inner)).findings
+    assert [one.line for one in found] == lines
+    assert {one.rule for one in found} <= {"no-gradient", "delta-unlike-its-argument"}

@@ -13,7 +13,7 @@ from symbolic import public
 from symbolic.layer import Layer
 from symbolic.leaves import Literal, Weight
 from symbolic.spec import Spec
-from symbolic.static import evaluation, modules
+from symbolic.static import evaluation, lints, modules
 from symbolic.static.abstract import UNKNOWN, Value
 from symbolic.static.builtin_calls import HANDLERS, PLAIN_KEYWORDS
 from symbolic.static.holding import Ref, Traced, traced
@@ -21,7 +21,7 @@ from symbolic.static.inlining import Inlining
 from symbolic.static.provenance import WEIGHT, origin_of_input
 from symbolic.static.random_draws import drawn
 from symbolic.static.scopes import full_name
-from symbolic.static.things import Alias, Bound, Class, Derived, Foreign, Function, Network, Partial
+from symbolic.static.things import Alias, Bound, Class, Customized, Derived, Foreign, Function, Network, Partial, every_parameter
 
 _DERIVING = {"grad", "value_and_grad", "vjp", "jvp", "jacobian", "hessian", "vmap"}
 _PASSING = {public.remat, public.stop_gradient}
@@ -66,6 +66,8 @@ class Calling(Inlining):
             return self.instance(callee, args, kwargs, node)
         if isinstance(callee, Derived):
             return self._derived(callee, args, kwargs, node)
+        if isinstance(callee, Customized):
+            return self._customized(callee, args, kwargs, node)
         if isinstance(callee, Network):
             return self._network(callee, args, node)
         if isinstance(callee, Ref) and isinstance(callee.kind, Class):
@@ -135,6 +137,8 @@ class Calling(Inlining):
         if name in _DERIVING and args:
             argnums = kwargs.get("argnums", args[1] if len(args) > 1 else 0)
             return Derived(name, args[0], argnums, kwargs.get("has_aux", False) is not False) if name != "vjp" else UNKNOWN
+        if name == "custom_gradient" and len(args) == 1 and isinstance(args[0], Function):
+            return Customized(args[0])
         if _find(dict.fromkeys(_PASSING, True), callee) and args and isinstance(args[0], (Function, Bound)):
             return args[0]
         return None
@@ -177,8 +181,12 @@ class Calling(Inlining):
         if callee.by not in ("grad", "value_and_grad") or callee.has_aux:
             self.state.lose([*args, *kwargs.values()])
             return UNKNOWN
-        value = self.invoke(callee.function, args, kwargs, node)
         argnums = callee.argnums
+        asked = {argnums} if type(argnums) is int else set(argnums) if type(argnums) is tuple else set()
+        given = [_as_asked(one, k) if k in asked else one for k, one in enumerate(args)]
+        value = self.invoke(callee.function, given, kwargs, node)
+        for one in lints.no_gradient(self.plain(value), [_argument(k) for k in range(len(args)) if k in asked]):
+            self.report.lint(one.found, one.where)
         if type(argnums) is int:
             deltas = self._delta(args, argnums)
         elif type(argnums) is tuple and all(type(one) is int for one in argnums):
@@ -187,10 +195,34 @@ class Calling(Inlining):
             deltas = UNKNOWN
         return deltas if callee.by == "grad" else (value, deltas)
 
+    def _customized(self, callee: Customized, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
+        """The value; what the rule makes of the value's delta is held against the arguments."""
+        found = self.invoke(callee.function, args, kwargs, node)
+        if type(found) is not tuple or len(found) != 2:
+            return UNKNOWN
+        value, rule = found
+        if isinstance(rule, Function) and not kwargs:
+            deltas = self.plain(self.invoke(rule, [_delta_of(value)], {}, node))
+            names = [one.arg for one in every_parameter(callee.function.node.args)][: len(args)]
+            for one in lints.deltas(callee.function.name, names, list(map(self.plain, args)), deltas):
+                self.report.lint(one, rule.node)
+        return value
+
     def _delta(self, args: list[Any], number: int) -> Any:
         if not -len(args) <= number < len(args):
             return UNKNOWN
         return _delta_of(args[number])
+
+
+def _argument(number: int) -> str:
+    return f"argument {number}"
+
+
+def _as_asked(value: Any, number: int) -> Any:
+    """An argument by which is differentiated, as an input of its own."""
+    if not isinstance(value, Traced):
+        return value
+    return traced(value, [value], origin_of_input(_argument(number), value))
 
 
 def _delta_of(value: Any) -> Any:
