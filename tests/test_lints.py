@@ -19,6 +19,7 @@ from symbolic.static import lints
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value
 from symbolic.static.checking import check
 from symbolic.static.evaluation import call
+from symbolic.static.lint import Lint, Met
 
 ROOT = Path(__file__).resolve().parent.parent
 CASES = [pytest.param(name, pair, id=f"{name}-{k}") for name, pairs in PAIRS.items() for k, pair in enumerate(pairs)]
@@ -346,7 +347,7 @@ def f(x: Annotated[np.ndarray, Symbolic[np.float64, "n"]], y: Annotated[np.ndarr
         (
             "custom_gradient(g)",
             "def g(x, y):\n    def rule(d):\n        return d, d[:, None]\n    return x, rule",
-            [11],
+            [12],
         ),
         ("custom_gradient(g)", "def g(x, y):\n    return x, lambda d: (d, None)", []),
     ],
@@ -355,3 +356,24 @@ def test_gradients_in_a_file(by: str, inner: str, lines: list[int]) -> None:
     found = check(IMPORTS + GRADIENT.format(by=by, inner=inner)).findings
     assert [one.line for one in found] == lines
     assert {one.rule for one in found} <= {"no-gradient", "delta-unlike-its-argument"}
+
+
+def test_no_lint_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault in a lint is passed over in silence; here it is not."""
+    faults: list[str] = []
+
+    def asked(lint: Lint, met: Met) -> tuple[str, str] | None:
+        try:
+            return lint(met)
+        except Exception as error:
+            faults.append(f"{lint.__name__} of {met.name}{met.args}: {error!r}")
+            return None
+
+    monkeypatch.setattr(lints, "_asked", asked)
+    for path in (*ROOT.glob("tests/corpus/*.py"), *ROOT.glob("tests/programs/*.py"), *ROOT.glob("examples/*.py")):
+        check(path.read_text(encoding="utf-8"), path.name)
+    for name, pairs in PAIRS.items():
+        for pair in pairs:
+            rules(pair.given, pair.wrong)
+            assert rules(pair.others or pair.given, pair.right) == [], name
+    assert faults == []

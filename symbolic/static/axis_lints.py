@@ -49,7 +49,7 @@ def softmax_over_batch(at: Met) -> Sentence:
 _BATCHES = {"b", "batch", "batch_size", "bs", "examples", "samples", "n_samples", "num_samples", "n_examples"}
 _ROWS = {"n", "N", "B"}
 """Also the names of other things: the batch only where classes stand behind it."""
-_CLASSES = {"c", "C", "k", "K", "classes", "n_classes", "num_classes", "labels", "n_labels", "vocab", "outputs"}
+_CLASSES = {"c", "C", "classes", "n_classes", "num_classes", "labels", "n_labels", "vocab"}
 
 
 def _batch(shape: Shape) -> int | None:
