@@ -26,11 +26,27 @@ def values(parameters: str) -> Made:
         head, *words = written.split()
         name, _, dtype = head.partition(":")
         if dtype == "float":
-            found[name] = lints.parameter(name, Value(Spec((), np.dtype(float), float)))
+            found[name] = parameter(name, Value(Spec((), np.dtype(float), float)))
         else:
             shape = tuple(map(parsed, words))
-            found[name] = lints.parameter(name, Value(Spec(shape, np.dtype(dtype or "float32"))))
+            found[name] = parameter(name, Value(Spec(shape, np.dtype(dtype or "float32"))))
     return found
+
+
+class Followed(Value):
+    """A value with its origin beside it; equal to the plain one."""
+
+    origin: lints.Origin | None = None
+
+
+def followed(value: Value, origin: lints.Origin | None) -> Followed:
+    found = Followed(value.spec, value.loose)
+    found.origin = origin
+    return found
+
+
+def parameter(name: str, value: Value) -> Followed:
+    return followed(value, lints.origin_of_input(name, value))
 
 
 class Run:
@@ -56,14 +72,14 @@ class Run:
         if found.finding is not None:
             self.failed.append((found.finding.seen, lints.likely_cause(function, args, self.provenance)))
         self.found += lints.at_operation(function, args, kwargs, found, self.provenance)
-        return self.wrapped(lints.followed(function, args, kwargs, found.value, len(self.found)))
+        return self.wrapped(found.value, lambda one: lints.origin_of_result(function, args, kwargs, one))
 
-    def wrapped(self, value: Any) -> Any:
+    def wrapped(self, value: Any, origin: Callable[[Value], lints.Origin]) -> Any:
         if isinstance(value, Value):
-            return Proxy(self, value)
+            return Proxy(self, followed(value, origin(value)))
         if isinstance(value, tuple) and hasattr(value, "_fields"):
-            return type(value)(*map(self.wrapped, value))
-        return type(value)(map(self.wrapped, value)) if type(value) in (tuple, list) else value
+            return type(value)(*[self.wrapped(one, origin) for one in value])
+        return type(value)([self.wrapped(one, origin) for one in value]) if type(value) in (tuple, list) else value
 
 
 def bare(value: Any) -> Any:

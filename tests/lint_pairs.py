@@ -38,6 +38,11 @@ PAIRS: dict[str, list[Pair]] = {
             "return (x * x).sum(1, keepdims=True) + (x * x).sum(1) - 2.0 * x @ x.T",
         ),
         Pair("p n 1; x n d", "return p + x[:, 0]", "return x[:, None] - x"),
+        Pair(
+            "p n 1; x n d; y n d",
+            "return p + x[:, 0] - y[:, 0]",
+            "return x @ y.T / (np.linalg.norm(x, axis=1, keepdims=True) * np.linalg.norm(y, axis=1))",
+        ),
         Pair("p n 1; x n d", "return p + x[:, 0]", "n = x.shape[0]\nreturn np.arange(n)[:, None] >= np.arange(n)"),
         Pair("p n 1; x n d", "return p + x[:, 0]", "return p + np.arange(x.shape[0])"),
         Pair("p n 1; x n d", "return p * x[:, 0]", "return x - x.mean(axis=1, keepdims=True)"),
@@ -72,7 +77,10 @@ PAIRS: dict[str, list[Pair]] = {
         Pair("a b p p", "return a - a.mean(axis=(0, 2))", "return a - a.mean(axis=(0, 1))"),
         Pair("a p p", "return a / np.sqrt(a.var(axis=1) + 1e-5)", "return a / np.sqrt(a.var(axis=0) + 1e-5)"),
         Pair("a p p", "return a / np.linalg.norm(a, axis=1)", "return (a.T / np.linalg.norm(a, axis=1)).T"),
+        Pair("a p p", "return a * a.sum(axis=1)", "s = a.sum(axis=1)\nreturn a / np.sqrt(s) / np.sqrt(s)[:, None]"),
+        Pair("a p p", "return a * a.sum(axis=1)", "s = a.sum(axis=1) ** -0.5\nreturn a * s * s[:, None]"),
         Pair("a n 1", "return a - a.mean(axis=1)", "return a - a.mean(axis=0)"),
+        Pair("a p p", "return a * a.sum(axis=1)", "s = a.sum(axis=1)\nreturn s[:, None] * a * s"),
         Pair("a p p", "return a - a.min(axis=1)", "return a - a.min(axis=1).reshape(-1, 1)"),
     ],
     "softmax-of-one": [
@@ -105,6 +113,8 @@ PAIRS: dict[str, list[Pair]] = {
         Pair("x t batch c", "return symbolic.softmax(x, axis=1)", "return symbolic.softmax(x, axis=0)"),
         # no batch, for all that is known
         Pair("x batch c", "return symbolic.softmax(x, 0)", "return symbolic.softmax(x, axis=0)", "x n"),
+        Pair("x batch c", "return symbolic.softmax(x, 0)", "return symbolic.softmax(x, axis=0)", "x n k"),
+        Pair("x batch c", "return symbolic.softmax(x, 0)", "return symbolic.log_softmax(x, axis=0)", "x batch batch"),
         Pair("x batch c", "return symbolic.softmax(x, 0)", "return symbolic.softmax(x, axis=0)", "x n 1"),
         Pair("x batch c", "return symbolic.softmax(x, 0)", "return symbolic.softmax(x, axis=0)", "x keys queries"),
         Pair("x batch c", "return symbolic.softmax(x, 0)", "return symbolic.softmax(x, axis=0)", "x classes n"),

@@ -225,7 +225,7 @@ def test_a_loop_that_changes_the_shape_is_followed_to_what_is_always_true() -> N
 # --------------------------------------------------------------------------- gradients
 
 
-def test_a_gradient_that_ends_is_said_where_it_is_asked_for() -> None:
+def test_a_gradient_that_ends_is_said_where_it_ends() -> None:
     text = f"@symbolic\ndef f(x: {V}):\n    return grad(lambda v: np.sum((v > 0) * 1.0))(x)\n"
     (found,) = checked(HEAD + text).findings
     assert (found.line, found.rule) == (6, "no-gradient")

@@ -5,18 +5,21 @@ from __future__ import annotations
 import ast
 import operator
 import re
+import textwrap
 from pathlib import Path
 
 import numpy as np
 import pytest
-from abstractly import Run, rules, values
+from abstractly import Run, followed, rules, values
 from lint_pairs import PAIRS, Pair
 
 from symbolic.polynomial import parsed
 from symbolic.spec import Spec
 from symbolic.static import lints
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value
+from symbolic.static.checking import check
 from symbolic.static.evaluation import call
+from symbolic.static.lint import Lint, Met
 
 ROOT = Path(__file__).resolve().parent.parent
 CASES = [pytest.param(name, pair, id=f"{name}-{k}") for name, pairs in PAIRS.items() for k, pair in enumerate(pairs)]
@@ -243,13 +246,16 @@ def test_of_a_value_without_an_origin_nothing_is_claimed() -> None:
 
 
 def test_branches_are_joined() -> None:
-    x, y = values("x n; y n").values()
-    column = lints.followed(operator.getitem, (x, (slice(None), None)), {}, Value(Spec((parsed("n"), 1), x.spec.dtype)))  # type: ignore[union-attr]  # specs of arrays
-    given = values("p n 1")["p"]
-    both = lints.joined([column, given], Value(column.spec))
-    assert lints.at_operation(operator.sub, (both, y), {}, call(operator.sub, (both, y), {})) == []
-    same = lints.joined([given, given], Value(given.spec))
-    assert lints.at_operation(operator.sub, (same, y), {}, call(operator.sub, (same, y), {})) != []
+    given, y = values("p n 1; y n").values()
+    index = (y, (slice(None), None))
+    column = lints.origin_of_result(operator.getitem, index, {}, Value(given.spec))
+    for origins, count in (
+        ([column, lints.origin_of(given)], 0),
+        ([lints.origin_of(given)] * 2, 1),
+        ([None, column], 0),
+    ):
+        both = followed(given, lints.origin_of_join(origins))
+        assert len(lints.at_operation(operator.sub, (both, y), {}, call(operator.sub, (both, y), {}))) == count
 
 
 # --------------------------------------------------------------------------- pages
@@ -267,3 +273,107 @@ def test_every_lint_has_a_page(name: str) -> None:
 
 def test_every_page_has_a_lint() -> None:
     assert {one.stem for one in (ROOT / "docs" / "lints").glob("*.md")} == set(lints.LINTS)
+
+
+# --------------------------------------------------------------------------- through the interpreter
+
+
+IMPORTS = """\
+import math
+from typing import Annotated
+import numpy as np
+import symbolic
+from symbolic import Symbolic
+"""
+
+
+def source(parameters: str, text: str) -> str:
+    """A module with one symbolic function of this body."""
+    given = []
+    for written in parameters.split(";"):
+        head, *words = written.split()
+        name, _, dtype = head.partition(":")
+        shape = f'Annotated[np.ndarray, Symbolic[np.{dtype or "float32"}, "{" ".join(words)}"]]'
+        given.append(f"{name}: Annotated[float, Symbolic]" if dtype == "float" else f"{name}: {shape}")
+    head = f"@symbolic.symbolic\ndef f({', '.join(given)}) -> Annotated[np.ndarray, Symbolic]:"
+    return f"{IMPORTS}\n{head}\n{textwrap.indent(text, '    ')}\n"
+
+
+@pytest.mark.parametrize(("name", "pair"), CASES)
+def test_pairs_in_a_file(name: str, pair: Pair) -> None:
+    wrong = check(source(pair.given, pair.wrong))
+    assert name in [one.rule for one in wrong.findings]
+    right = check(source(pair.others or pair.given, pair.right))
+    assert [
+        one.message for one in right.findings if one.code != "symbolic-shape" or "returned" not in one.message
+    ] == []
+
+
+@pytest.mark.parametrize("name", lints.LINTS)
+def test_the_examples_of_the_pages(name: str) -> None:
+    page = (ROOT / lints.Row.page(name)).read_text(encoding="utf-8")
+    wrong, right = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert name in [one.rule for one in check(wrong).findings]
+    assert check(right).findings == []
+
+
+def test_weights_are_float64_by_default() -> None:
+    assert check(source("x n 3", "return x @ symbolic.Weight(symbolic.he(3, 4))")).findings == []
+    assert check(source("x n 3", "return x @ symbolic.he(3, 4)")).findings != []
+
+
+GRADIENT = """
+@symbolic.symbolic
+def f(x: Annotated[np.ndarray, Symbolic[np.float64, "n"]], y: Annotated[np.ndarray, Symbolic[np.float64, "n"]]):
+    return symbolic.{by}(x, y)
+
+{inner}
+"""
+
+
+@pytest.mark.parametrize(
+    ("by", "inner", "lines"),
+    [
+        ("grad(g)", "def g(x, y):\n    return np.sum(np.where(x > y, 1.0, 0.0))", [12]),
+        ("grad(g)", "def g(x, y):\n    return np.sum(np.where(x > y, x, 0.0))", []),
+        ("grad(g, 1)", "def g(x, y):\n    i = x.astype(int)\n    return np.sum(y * i)", []),
+        ("grad(g, 0)", "def g(x, y):\n    i = x.astype(int)\n    return np.sum(y * i)", [12]),
+        ("grad(g, (0, 1))", "def g(x, y):\n    i = x.astype(int)\n    return np.sum(y * i)", [12]),
+        ("value_and_grad(g)", "def g(x, y):\n    return y[np.argmax(x)]", [12]),
+        ("value_and_grad(g)", "def g(x, y):\n    return np.mean((x - y) ** 2)", []),
+        ("custom_gradient(g)", "def g(x, y):\n    return x * y, lambda d: (d * y, d * x)", []),
+        ("custom_gradient(g)", "def g(x, y):\n    return x * y.sum(), lambda d: (d * y.sum(), d * x)", []),
+        ("custom_gradient(g)", "def g(x, y):\n    return x * y.sum(), lambda d: (d * y.sum(), (d * x).sum())", [12]),
+        (
+            "custom_gradient(g)",
+            "def g(x, y):\n    def rule(d):\n        return d, d[:, None]\n    return x, rule",
+            [12],
+        ),
+        ("custom_gradient(g)", "def g(x, y):\n    return x, lambda d: (d, None)", []),
+    ],
+)
+def test_gradients_in_a_file(by: str, inner: str, lines: list[int]) -> None:
+    found = check(IMPORTS + GRADIENT.format(by=by, inner=inner)).findings
+    assert [one.line for one in found] == lines
+    assert {one.rule for one in found} <= {"no-gradient", "delta-unlike-its-argument"}
+
+
+def test_no_lint_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault in a lint is passed over in silence; here it is not."""
+    faults: list[str] = []
+
+    def asked(lint: Lint, met: Met) -> tuple[str, str] | None:
+        try:
+            return lint(met)
+        except Exception as error:
+            faults.append(f"{lint.__name__} of {met.name}{met.args}: {error!r}")
+            return None
+
+    monkeypatch.setattr(lints, "_asked", asked)
+    for path in (*ROOT.glob("tests/corpus/*.py"), *ROOT.glob("tests/programs/*.py"), *ROOT.glob("examples/*.py")):
+        check(path.read_text(encoding="utf-8"), path.name)
+    for name, pairs in PAIRS.items():
+        for pair in pairs:
+            rules(pair.given, pair.wrong)
+            assert rules(pair.others or pair.given, pair.right) == [], name
+    assert faults == []

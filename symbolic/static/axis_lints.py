@@ -49,7 +49,7 @@ def softmax_over_batch(at: Met) -> Sentence:
 _BATCHES = {"b", "batch", "batch_size", "bs", "examples", "samples", "n_samples", "num_samples", "n_examples"}
 _ROWS = {"n", "N", "B"}
 """Also the names of other things: the batch only where classes stand behind it."""
-_CLASSES = {"c", "C", "k", "K", "classes", "n_classes", "num_classes", "labels", "n_labels", "vocab", "outputs"}
+_CLASSES = {"c", "C", "classes", "n_classes", "num_classes", "labels", "n_labels", "vocab"}
 
 
 def _batch(shape: Shape) -> int | None:
@@ -130,8 +130,8 @@ def _may_be_one(size: Size) -> bool:
 
 def reshape_permutes(at: Met) -> Sentence:
     """A reshape keeps the order of the entries: two names that change places are mixed, not exchanged."""
-    is_method = isinstance(at.function, str)  # its shape may stand in several places
-    order = at.kwargs.get("order") if is_method else argument(at.args, at.kwargs, 2, "order")
+    several = isinstance(at.function, str)  # the sizes of a method's shape may stand one by one
+    order = at.kwargs.get("order") if several else argument(at.args, at.kwargs, 2, "order")
     if at.name != "reshape" or order not in (None, "C"):
         return None
     before, after = shape_of(at.args[0]) if at.args else None, shape_of(at.value)

@@ -64,14 +64,17 @@ def _stretched(long: Shape, short: Shape) -> int | None:
 
 
 def _is_outer(at: Met, long: int, short: int) -> bool:
-    """Whether each with each is meant: two sums over one axis of one array, or a range made on the spot."""
+    """Whether each with each is meant: two sums over the same axis, or a range made on the spot."""
     one, other = origin_of(at.args[long]), origin_of(at.args[short])
     if one is None or other is None or not other.complete:
         return True
     if other.made or one.made:
         return True
+    # of two sums over one axis the one keeps it and the other does not: norms of all pairs
     return any(
-        a.frames & b.frames and a.axes == b.axes and a.keepdims for a in one.reductions for b in other.reductions
+        a.keepdims and not b.keepdims and (a.rank, a.axes) == (b.rank, b.axes)
+        for a in one.reductions
+        for b in other.reductions
     )
 
 
@@ -117,13 +120,19 @@ def missing_keepdims(at: Met) -> Sentence:
     if at.name not in BINARY or not isinstance(at.value, Value):
         return None
     for long, short in _pairs(at):
-        lost = lost_axis(at.args[long], at.args[short])
-        if lost is None:
+        lost, whole = lost_axis(at.args[long], at.args[short]), origin_of(at.args[long])
+        if lost is None or whole is None or whole.oriented or _is_scaling(at.args[short], lost):
             continue
         axes = lost.axes[0] if len(lost.axes) == 1 else lost.axes
         seen = f"{lost.name} over axis {axes} of {at.written(long)} gives {show(shape_of(at.args[short]))}"
         return f"{seen}, which does not line up with the axes that are left", "add keepdims=True to the reduction"
     return None
+
+
+def _is_scaling(part: Any, found: Reduction) -> bool:
+    """Whether rows and columns are scaled one after the other, as by `1 / np.sqrt(a.sum(axis=1))` of a graph."""
+    origin = origin_of(part)
+    return found.name == "sum" and origin is not None and origin.name in ("sqrt", "power", "divide", "reciprocal")
 
 
 def lost_axis(whole: Any, part: Any) -> Reduction | None:

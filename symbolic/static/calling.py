@@ -16,12 +16,23 @@ from symbolic.spec import Spec
 from symbolic.static import evaluation, lints, modules
 from symbolic.static.abstract import UNKNOWN, Value
 from symbolic.static.builtin_calls import HANDLERS, PLAIN_KEYWORDS
-from symbolic.static.holding import Ref, Traced, as_input, traced
+from symbolic.static.holding import Ref, Traced, traced
 from symbolic.static.inlining import Inlining
-from symbolic.static.provenance import origin_of_input
+from symbolic.static.provenance import WEIGHT, origin_of_input
 from symbolic.static.random_draws import drawn
 from symbolic.static.scopes import full_name
-from symbolic.static.things import Alias, Bound, Class, Derived, Foreign, Function, Network, Partial
+from symbolic.static.things import (
+    Alias,
+    Bound,
+    Class,
+    Customized,
+    Derived,
+    Foreign,
+    Function,
+    Network,
+    Partial,
+    every_parameter,
+)
 
 _DERIVING = {"grad", "value_and_grad", "vjp", "jvp", "jacobian", "hessian", "vmap"}
 _PASSING = {public.remat, public.stop_gradient}
@@ -66,6 +77,8 @@ class Calling(Inlining):
             return self.instance(callee, args, kwargs, node)
         if isinstance(callee, Derived):
             return self._derived(callee, args, kwargs, node)
+        if isinstance(callee, Customized):
+            return self._customized(callee, args, kwargs, node)
         if isinstance(callee, Network):
             return self._network(callee, args, node)
         if isinstance(callee, Ref) and isinstance(callee.kind, Class):
@@ -122,7 +135,7 @@ class Calling(Inlining):
             return self._built(callee, args, kwargs)
         found = self.operate(callee, args, kwargs, node)
         if isinstance(callee, type) and issubclass(callee, (Weight, Literal)) and isinstance(found, Value):
-            found = traced(found, (), origin_of_input("the weight", found))
+            found = traced(found, (), origin_of_input(WEIGHT, found))
             found.is_layer = True
         return found
 
@@ -134,13 +147,13 @@ class Calling(Inlining):
             return None
         if isinstance(callee, _Decorator) or callee is public.symbolic:
             return self.decorated(args[0]) if args and isinstance(args[0], Function) else UNKNOWN if args else callee
-        if callee is public.custom_gradient and args and isinstance(args[0], Function):
-            return Derived("custom_gradient", args[0])
         if name in _DERIVING and args:
             argnums = kwargs.get("argnums", args[1] if len(args) > 1 else 0)
             return (
                 Derived(name, args[0], argnums, kwargs.get("has_aux", False) is not False) if name != "vjp" else UNKNOWN
             )
+        if name == "custom_gradient" and len(args) == 1 and isinstance(args[0], Function):
+            return Customized(args[0])
         if _find(dict.fromkeys(_PASSING, True), callee) and args and isinstance(args[0], (Function, Bound)):
             return args[0]
         return None
@@ -180,13 +193,15 @@ class Calling(Inlining):
     # ------------------------------------------------------------------ derivatives
     def _derived(self, callee: Derived, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
         """A delta has its datum's shape and dtype."""
-        if callee.by == "custom_gradient":
-            return self._by_hand(callee.function, args, kwargs, node)
         if callee.by not in ("grad", "value_and_grad") or callee.has_aux:
             self.state.lose([*args, *kwargs.values()])
             return UNKNOWN
         argnums = callee.argnums
-        value = self._differentiated(callee, args, kwargs, node)
+        asked = {argnums} if type(argnums) is int else set(argnums) if type(argnums) is tuple else set()
+        given = [_as_asked(one, k) if k in asked else one for k, one in enumerate(args)]
+        value = self.invoke(callee.function, given, kwargs, node)
+        for one in lints.no_gradient(self.plain(value), [_argument(k) for k in range(len(args)) if k in asked]):
+            self.report.lint(one.found, one.where)
         if type(argnums) is int:
             deltas = self._delta(args, argnums)
         elif type(argnums) is tuple and all(type(one) is int for one in argnums):
@@ -195,33 +210,17 @@ class Calling(Inlining):
             deltas = UNKNOWN
         return deltas if callee.by == "grad" else (value, deltas)
 
-    def _differentiated(self, callee: Derived, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
-        """The value, and where the gradient of an argument ends on the way to it."""
-        names = _parameters(callee.function)
-        marked = [
-            as_input(one, name) if isinstance(one, Value) else one for one, name in zip(args, names, strict=False)
-        ]
-        value = self.invoke(callee.function, [*marked, *args[len(marked) :]], kwargs, node)
-        numbers = callee.argnums if type(callee.argnums) is tuple else (callee.argnums,)
-        asked = [names[one] for one in numbers if type(one) is int and -len(names) <= one < len(names)]
-        if isinstance(value, Value):
-            for found, _ in lints.no_gradient(value, asked):
-                self.report.lint(found, node)
-        return value
-
-    def _by_hand(self, function: Any, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
-        """`custom_gradient`: the value; what the rule gives for a delta like it is held against the arguments."""
-        pair = self.invoke(function, args, kwargs, node)
-        if type(pair) is not tuple or len(pair) != 2:
+    def _customized(self, callee: Customized, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
+        """The value; what the rule makes of the value's delta is held against the arguments."""
+        found = self.invoke(callee.function, args, kwargs, node)
+        if type(found) is not tuple or len(found) != 2:
             return UNKNOWN
-        value, pullback = pair
-        if isinstance(value, Value) and isinstance(pullback, (Function, Bound)) and not kwargs:
-            with self.report.mute():
-                deltas = self.invoke(pullback, [traced(value, [value])], {}, node)
-            names = _parameters(function)[: len(args)]
-            if len(names) == len(args):
-                for found in lints.deltas(function.name, names, args, deltas):
-                    self.report.lint(found, node)
+        value, rule = found
+        if isinstance(rule, Function) and not kwargs:
+            deltas = self.plain(self.invoke(rule, [_delta_of(value)], {}, node))
+            names = [one.arg for one in every_parameter(callee.function.node.args)][: len(args)]
+            for one in lints.deltas(callee.function.name, names, list(map(self.plain, args)), deltas):
+                self.report.lint(one, rule.node)
         return value
 
     def _delta(self, args: list[Any], number: int) -> Any:
@@ -230,12 +229,15 @@ class Calling(Inlining):
         return _delta_of(args[number])
 
 
-def _parameters(function: Any) -> list[str]:
-    """The names of the parameters that are given by position."""
-    if not isinstance(function, Function):
-        return []
-    arguments = function.node.args
-    return [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+def _argument(number: int) -> str:
+    return f"argument {number}"
+
+
+def _as_asked(value: Any, number: int) -> Any:
+    """An argument by which is differentiated, as an input of its own."""
+    if not isinstance(value, Traced):
+        return value
+    return traced(value, [value], origin_of_input(_argument(number), value))
 
 
 def _delta_of(value: Any) -> Any:

@@ -10,7 +10,7 @@ from symbolic.spec import AnySpec, Spec, TupleSpec
 from symbolic.static.abstract import Value
 from symbolic.static.lint import Met, Sentence, typed
 from symbolic.static.meanings import BINARY, arrays, dtype_of, is_in_place, shape_of
-from symbolic.static.provenance import Origin, origin_of
+from symbolic.static.provenance import WEIGHT, Origin, origin_of
 
 _JOINING = {
     *("concatenate", "stack", "vstack", "hstack", "dstack", "column_stack", "append", "where", "block"),
@@ -26,16 +26,27 @@ _SIGNED, _UNSIGNED = np.dtype(np.int64), np.dtype(np.uint64)
 
 def float32_made_float64(at: Met) -> Sentence:
     """One operand of float64 makes the result float64; a Python float would not."""
-    if at.name not in _PROMOTING or dtype_of(at.value) != _DOUBLE or _is_chosen(at):
+    if at.name not in _PROMOTING or not _is(at.value, _DOUBLE) or _is_chosen(at):
         return None
     given = arrays(at.args, at.kwargs)
-    single = next((one for one in given if dtype_of(one) == _SINGLE and shape_of(one) != ()), None)
-    double = next((one for one in given if dtype_of(one) == _DOUBLE), None)
+    single = next((one for one in given if _is(one, _SINGLE) and shape_of(one) != ()), None)
+    double = next((one for one in given if _is(one, _DOUBLE) and not _is_weight(one)), None)
     if single is None or double is None or _declares(at.provenance.returns, _DOUBLE):
         return None
     is_number = shape_of(double) == ()
     remedy = "make it a Python number: float(…)" if is_number else "convert one of them: .astype(np.float32)"
     return f"{at.name} of {typed(single)} and {typed(double)} is float64", remedy
+
+
+def _is(value: Any, dtype: np.dtype[Any]) -> bool:
+    found = dtype_of(value)
+    return found is not None and found == dtype  # None is equal to float64
+
+
+def _is_weight(value: Value) -> bool:
+    """Whether it is a weight as it was made: their float64 is this library's own default."""
+    origin = origin_of(value)
+    return origin is not None and origin.name == "" and origin.carried == {WEIGHT}
 
 
 def _is_chosen(at: Met) -> bool:
@@ -47,16 +58,16 @@ def _declares(spec: AnySpec | None, dtype: np.dtype[Any]) -> bool:
     """Whether a function says that it returns this dtype: then it is no surprise."""
     if isinstance(spec, TupleSpec):
         return any(_declares(one, dtype) for one in spec)
-    return isinstance(spec, Spec) and spec.python is None and spec.shape != () and spec.dtype == dtype
+    return isinstance(spec, Spec) and spec.shape != () and _is(Value(spec), dtype)
 
 
 def int64_with_uint64(at: Met) -> Sentence:
     """No integer type holds both, so NumPy takes float64, which holds neither."""
-    if at.name not in _PROMOTING or dtype_of(at.value) != _DOUBLE or _is_chosen(at):
+    if at.name not in _PROMOTING or not _is(at.value, _DOUBLE) or _is_chosen(at):
         return None
     given = arrays(at.args, at.kwargs)
     signed = next((one for one in given if _kind(one) == "i"), None)
-    unsigned = next((one for one in given if dtype_of(one) == _UNSIGNED), None)
+    unsigned = next((one for one in given if _is(one, _UNSIGNED)), None)
     if signed is None or unsigned is None or not all(_kind(one) in ("i", "u", "b", "") for one in given):
         return None
     if _is_of_floats(at.name) or _declares(at.provenance.returns, _DOUBLE):

@@ -28,34 +28,28 @@ from symbolic.static.gradient_lints import DELTA, NO_GRADIENT, deltas, no_gradie
 from symbolic.static.lint import Found, Lint, Met
 from symbolic.static.meanings import Args, Kwargs, name_of
 from symbolic.static.provenance import (
-    Followed,
     Origin,
     Provenance,
-    followed,
-    joined,
+    origin_of,
     origin_of_input,
     origin_of_join,
     origin_of_result,
-    parameter,
 )
 
 __all__ = [
     "LINTS",
-    "Followed",
     "Found",
     "Origin",
     "Provenance",
     "Row",
     "at_operation",
     "deltas",
-    "followed",
-    "joined",
     "likely_cause",
     "no_gradient",
+    "origin_of",
     "origin_of_input",
     "origin_of_join",
     "origin_of_result",
-    "parameter",
     "rule_of",
 ]
 

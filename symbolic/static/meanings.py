@@ -110,8 +110,8 @@ def name_of(function: Any) -> str:
     owner = getattr(function, "__self__", None)
     if isinstance(owner, np.ufunc):
         return function.__name__  # type: ignore[no-any-return]  # "reduce", "outer"
-    module = str(getattr(function, "__module__", "") or "numpy").partition(".")[0]
     name = str(getattr(function, "__name__", ""))
+    module = str(getattr(function, "__module__", "") or "numpy").partition(".")[0]
     return _ALIASES.get(name, name) if module in _MODULES or isinstance(function, np.ufunc) else ""
 
 

@@ -2,15 +2,11 @@
 
 An origin is kept beside a `Value`, as the attribute `origin` of a subclass that compares and hashes as the plain value
 does, so that answers are shared between values of different origin. Of a value without one nothing is claimed.
-
-The interpreter marks the parameters (`parameter`), hands each result on (`followed`), and joins branches (`joined`); or
-it keeps the origins in a class of its own (`origin_of_input`, `origin_of_result`, `origin_of_join`).
 """
 
 from __future__ import annotations
 
 import itertools
-import operator
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -18,7 +14,7 @@ import numpy as np
 
 from symbolic.polynomial import same
 from symbolic.spec import AnySpec, Spec
-from symbolic.static.abstract import UNKNOWN, Value
+from symbolic.static.abstract import Value
 from symbolic.static.meanings import (
     COMPARING,
     MAKING,
@@ -86,12 +82,6 @@ class Provenance(NamedTuple):
     """What the function around the operation declares to return."""
 
 
-class Followed(Value):
-    """A value with its origin beside it; equal to the plain one."""
-
-    origin: Origin | None = None
-
-
 _TOKENS = itertools.count()
 _MOST_LOST = 16
 
@@ -102,12 +92,12 @@ def origin_of(value: Any) -> Origin | None:
     return found if isinstance(found, Origin) else None
 
 
-def parameter(name: str, value: Value) -> Followed:
-    """An input of the function, and likewise a weight; `name` is how a finding calls it."""
-    return _with(value, origin_of_input(name, value))
+WEIGHT = "the weight"
+"""The name of every trainable value that is made in the body."""
 
 
 def origin_of_input(name: str, value: Value) -> Origin:
+    """Of an input of the function, and likewise of a weight; `name` is how a finding calls it."""
     token = next(_TOKENS)
     dtype = dtype_of(value)
     whole = isinstance(value.spec, Spec) and value.spec.python in (int, bool)
@@ -116,13 +106,8 @@ def origin_of_input(name: str, value: Value) -> Origin:
     return Origin(token, "", frozenset((token,)), frozenset((token,)), carried=carried)
 
 
-def joined(values: Iterable[Any], value: Any) -> Any:
-    """One value for several branches: it may have come by any of them."""
-    origin = origin_of_join([origin_of(one) for one in values])
-    return value if origin is None or not isinstance(value, Value) else _with(value, origin)
-
-
 def origin_of_join(origins: Sequence[Origin | None]) -> Origin | None:
+    """Of one value for several branches: it may have come by any of them."""
     known = [one for one in origins if one is not None]
     if not known or len(known) < len(origins):
         return None
@@ -138,35 +123,6 @@ def origin_of_join(origins: Sequence[Origin | None]) -> Origin | None:
         lost=_lost(known),
         complete=all(one.complete for one in known),
     )
-
-
-def followed(function: Any, args: Args, kwargs: Kwargs, result: Any, where: Any = None) -> Any:
-    """A result with its origin, for what `evaluation` answered; entries of structures keep theirs."""
-    if function is operator.getitem and len(args) == 2 and not isinstance(args[0], Value):
-        return _entry(args, result)
-    if isinstance(result, Value):
-        return _with(result, origin_of_result(function, args, kwargs, result, where))
-    if isinstance(result, tuple) and hasattr(result, "_fields"):
-        return type(result)(*[followed(function, args, kwargs, one, where) for one in result])
-    if type(result) in (tuple, list):
-        return type(result)([followed(function, args, kwargs, one, where) for one in result])
-    return result
-
-
-def _entry(args: Args, result: Any) -> Any:
-    """The entry itself: an answer that is kept may hold an equal one of another origin."""
-    try:
-        found = operator.getitem(args[0], args[1])
-    except Exception:  # the answer has said so
-        return result
-    is_same = result is not UNKNOWN and type(found) is type(result)
-    return found if is_same or origin_of(found) is not None else result
-
-
-def _with(value: Value, origin: Origin) -> Followed:
-    found = Followed(value.spec, value.loose)
-    found.origin = origin
-    return found
 
 
 def origin_of_result(function: Any, args: Args, kwargs: Kwargs, result: Value, where: Any = None) -> Origin:

@@ -59,6 +59,12 @@ class Derived(NamedTuple):
     has_aux: bool = False
 
 
+class Customized(NamedTuple):
+    """`custom_gradient(f)`: a function that returns its value and the rule of its gradient."""
+
+    function: Any
+
+
 class Network(NamedTuple):
     """A layer that is built, of the library's own: `Linear(4, 8)`."""
 
