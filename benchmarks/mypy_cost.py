@@ -45,7 +45,8 @@ def once(kind: str, names: list[str], folder: Path, keep: str) -> float:
     config = folder / f"{kind}.ini"
     config.write_text(f"[mypy]\n{SWITCHED[kind]}", encoding="utf-8")
     executable = shutil.which("mypy", path=sysconfig.get_path("scripts")) or "mypy"
-    surroundings = {**os.environ, "PYTHONPATH": str(ROOT)}
+    surroundings = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+    surroundings.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed library is compiled to bytecode, as mypy is
     command = [executable, "--config-file", config.name, "--cache-dir", keep, *names]
     begin = spent()
     done = subprocess.run(command, cwd=folder, env=surroundings, capture_output=True, text=True)

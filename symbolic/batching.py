@@ -7,7 +7,7 @@ traced for each slice, and the results are stacked.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, ParamSpec, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -30,8 +30,23 @@ from symbolic.transformed import Transformed
 from symbolic.values import native
 
 Axes: TypeAlias = Any
+P = ParamSpec("P")
+B = TypeVar("B")
+Slice = TypeVar("Slice", bound=complex | np.generic | np.ndarray)
+Slice2 = TypeVar("Slice2", bound=complex | np.generic | np.ndarray)
 
 
+# One callable after the other, all with P: where they hold Any, mypy takes the first of those that are the same.
+@overload
+def vmap(f: np.ufunc, in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[..., np.ndarray]: ...
+@overload
+def vmap(f: Callable[P, Slice], in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[..., np.ndarray]: ...
+@overload
+def vmap(
+    f: Callable[P, tuple[Slice, Slice2]], in_axes: Axes = 0, out_axes: Axes = 0
+) -> Callable[..., tuple[np.ndarray, np.ndarray]]: ...
+@overload
+def vmap(f: Callable[P, B], in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[..., Any]: ...
 def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[..., Any]:
     """The function that maps `f` over an axis of its arguments, all slices at once.
 

@@ -18,20 +18,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeAlias, TypeVar, overload
+from typing import Any, Concatenate, ParamSpec, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 
+from symbolic.factories import Default, Default2, Factory, Flexible, Flexible2, Method, OfClass
 from symbolic.layer import Layer
 from symbolic.tape import A2, A3, A, B, Tape
 
-In = TypeVar("In")
-In2 = TypeVar("In2")
 P = ParamSpec("P")
-Given = TypeVar("Given", covariant=True)
+More = TypeVar("More")
 
 Array: TypeAlias = np.ndarray
-N = TypeVar("N", bound=np.inexact[Any] | np.ndarray)
 # Results; one that a checker does not know fits in the first of them.
 R = TypeVar("R", bound=np.inexact[Any] | np.ndarray | tuple[complex | np.inexact[Any] | np.ndarray, ...])
 C = TypeVar("C", bound=complex)
@@ -43,40 +41,6 @@ Loose: TypeAlias = Tape[A, Any]
 """Of another type its `ToLiteral` says the delta, when the program runs."""
 
 
-class Factory(Layer[In, Loose[B]], Generic[In, P, B]):
-    """A symbolic function whose hyperparameters have no values: given them by name it is a Layer."""
-
-    @overload
-    def __call__(self, first: Layer[In2, Any], /, *rest: Any, **named: Any) -> Layer[In2, Loose[B]]: ...
-    @overload
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> B: ...
-    @overload
-    def __call__(self, **hyperparameters: Any) -> Layer[In, Loose[B]]: ...
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """As `SymbolicFunction`."""
-        raise NotImplementedError  # for type checkers only
-
-
-class Method(Factory[Any, P, B], Generic[Given, P, B]):
-    """A symbolic function whose first parameter is no number: as a method it gives each instance a layer."""
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> Given: ...
-    def __get__(self, instance: Any, owner: type) -> Any:
-        """As `SymbolicFunction`."""
-        raise NotImplementedError  # for type checkers only
-
-
-class OfClass(Factory[Any, P, B], Generic[Given, P, B]):
-    """The same of a class method: by an instance or by the class it is a layer."""
-
-    def __get__(self, instance: object, owner: type) -> Given:
-        """As `SymbolicFunction`."""
-        raise NotImplementedError  # for type checkers only
-
-
 class Decorating:
     """The overloads of `symbolic`."""
 
@@ -84,6 +48,32 @@ class Decorating:
     def __call__(self, function: None = None, *hints: Any, **named: Any) -> Self: ...
     @overload
     def __call__(self, function: partial[B], *hints: Any, **named: Any) -> Layer[Any, Loose[B]]: ...
+    # what has a default and may be given by position
+    @overload
+    def __call__(self, function: Default[Array, float, RC], /) -> Flexible[Any, Array, float, RC, RC]: ...
+    @overload
+    def __call__(self, function: Default[Array, Array, RC], /) -> Flexible[Any, Array, Array, RC, RC]: ...
+    @overload
+    def __call__(self, function: Default[Array, More, RC], /) -> Flexible[Own[Array], Array, More, RC, RC]: ...
+    @overload
+    def __call__(self, function: Default[float, float, RC], /) -> Flexible[Any, float, float, RC, RC]: ...
+    @overload
+    def __call__(self, function: Default[float, More, RC], /) -> Flexible[Own[float], float, More, RC, RC]: ...
+    @overload
+    def __call__(self, function: Default2[Array, Array, More, RC], /) -> Flexible2[Any, Array, Array, More, RC, RC]: ...
+    @overload
+    def __call__(self, function: Default2[Array, float, More, RC], /) -> Flexible2[Any, Array, float, More, RC, RC]: ...
+    @overload
+    def __call__(self, function: Default2[float, float, More, RC], /) -> Flexible2[Any, float, float, More, RC, RC]: ...
+    @overload
+    def __call__(
+        self, function: Default2[A, Array, More, RC], /
+    ) -> Method[Flexible[Any, Array, More, RC, RC], ..., RC]: ...
+    @overload
+    def __call__(
+        self, function: Default2[A, float, More, RC], /
+    ) -> Method[Flexible[Any, float, More, RC, RC], ..., RC]: ...
+    # one input
     @overload
     def __call__(self, function: Callable[[complex], R], /) -> Layer[Own[complex], Own[R]]: ...
     @overload
@@ -107,11 +97,21 @@ class Decorating:
     @overload
     def __call__(self, function: Callable[[int], C], /) -> Layer[Tape[int, float], Own[C]]: ...
     @overload
-    def __call__(self, function: Callable[[N], R], /) -> Layer[Own[N], Own[R]]: ...
+    def __call__(self, function: Callable[[Array], R], /) -> Layer[Own[Array], Own[R]]: ...
     @overload
-    def __call__(self, function: Callable[[N], int], /) -> Layer[Own[N], Tape[int, float]]: ...
+    def __call__(self, function: Callable[[Array], int], /) -> Layer[Own[Array], Tape[int, float]]: ...
     @overload
-    def __call__(self, function: Callable[[N], C], /) -> Layer[Own[N], Own[C]]: ...
+    def __call__(self, function: Callable[[Array], C], /) -> Layer[Own[Array], Own[C]]: ...
+    @overload
+    def __call__(self, function: Callable[[Array], B], /) -> Layer[Own[Array], Loose[B]]: ...
+    @overload
+    def __call__(self, function: Callable[[np.float32], RC], /) -> Layer[Own[np.float32], Own[RC]]: ...
+    @overload
+    def __call__(self, function: Callable[[np.float64], RC], /) -> Layer[Own[np.float64], Own[RC]]: ...
+    @overload
+    def __call__(self, function: Callable[[np.complex64], RC], /) -> Layer[Own[np.complex64], Own[RC]]: ...
+    @overload
+    def __call__(self, function: Callable[[np.complex128], RC], /) -> Layer[Own[np.complex128], Own[RC]]: ...
     @overload
     def __call__(self, function: Callable[[A], R], /) -> Layer[Loose[A], Own[R]]: ...
     @overload
@@ -120,17 +120,33 @@ class Decorating:
     def __call__(self, function: Callable[[A], B], /) -> Layer[Loose[A], Loose[B]]: ...
     # several inputs
     @overload
+    def __call__(
+        self, function: Callable[[Array, Array], int], /
+    ) -> Layer[Own[tuple[Array, Array]], Tape[int, float]]: ...
+    @overload
     def __call__(self, function: Callable[[Array, Array], RC], /) -> Layer[Own[tuple[Array, Array]], Own[RC]]: ...
     @overload
     def __call__(self, function: Callable[[Array, Array], B], /) -> Layer[Own[tuple[Array, Array]], Loose[B]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[Array, float], int], /
+    ) -> Layer[Own[tuple[Array, float]], Tape[int, float]]: ...
     @overload
     def __call__(self, function: Callable[[Array, float], RC], /) -> Layer[Own[tuple[Array, float]], Own[RC]]: ...
     @overload
     def __call__(self, function: Callable[[Array, float], B], /) -> Layer[Own[tuple[Array, float]], Loose[B]]: ...
     @overload
+    def __call__(
+        self, function: Callable[[float, Array], int], /
+    ) -> Layer[Own[tuple[float, Array]], Tape[int, float]]: ...
+    @overload
     def __call__(self, function: Callable[[float, Array], RC], /) -> Layer[Own[tuple[float, Array]], Own[RC]]: ...
     @overload
     def __call__(self, function: Callable[[float, Array], B], /) -> Layer[Own[tuple[float, Array]], Loose[B]]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[float, float], int], /
+    ) -> Layer[Own[tuple[float, float]], Tape[int, float]]: ...
     @overload
     def __call__(self, function: Callable[[float, float], RC], /) -> Layer[Own[tuple[float, float]], Own[RC]]: ...
     @overload
@@ -142,7 +158,7 @@ class Decorating:
     @overload
     def __call__(
         self, function: Callable[[Array, Array, float], RC], /
-    ) -> Layer[Own[tuple[Array, Array, float]], Own[RC]]: ...
+    ) -> Flexible2[Own[tuple[Array, Array, float]], Array, Array, float, RC, RC]: ...
     @overload
     def __call__(
         self, function: Callable[[Array, float, Array], RC], /
@@ -243,41 +259,73 @@ class Decorating:
     # hyperparameters
     @overload
     def __call__(
+        self, function: Callable[Concatenate[Array, Array, P], RC], /
+    ) -> Factory[Any, Concatenate[Array, Array, P], RC, RC]: ...
+    @overload
+    def __call__(
         self, function: Callable[Concatenate[Array, Array, P], B], /
-    ) -> Factory[Any, Concatenate[Array, Array, P], B]: ...
+    ) -> Factory[Any, Concatenate[Array, Array, P], B, Any]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[Array, float, P], RC], /
+    ) -> Factory[Any, Concatenate[Array, float, P], RC, RC]: ...
     @overload
     def __call__(
         self, function: Callable[Concatenate[Array, float, P], B], /
-    ) -> Factory[Any, Concatenate[Array, float, P], B]: ...
+    ) -> Factory[Any, Concatenate[Array, float, P], B, Any]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[float, Array, P], RC], /
+    ) -> Factory[Any, Concatenate[float, Array, P], RC, RC]: ...
     @overload
     def __call__(
         self, function: Callable[Concatenate[float, Array, P], B], /
-    ) -> Factory[Any, Concatenate[float, Array, P], B]: ...
+    ) -> Factory[Any, Concatenate[float, Array, P], B, Any]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[float, float, P], RC], /
+    ) -> Factory[Any, Concatenate[float, float, P], RC, RC]: ...
     @overload
     def __call__(
         self, function: Callable[Concatenate[float, float, P], B], /
-    ) -> Factory[Any, Concatenate[float, float, P], B]: ...
+    ) -> Factory[Any, Concatenate[float, float, P], B, Any]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[Array, P], RC], /
+    ) -> Factory[Own[Array], Concatenate[Array, P], RC, RC]: ...
     @overload
     def __call__(
         self, function: Callable[Concatenate[Array, P], B], /
-    ) -> Factory[Own[Array], Concatenate[Array, P], B]: ...
+    ) -> Factory[Own[Array], Concatenate[Array, P], B, Any]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[float, P], RC], /
+    ) -> Factory[Own[float], Concatenate[float, P], RC, RC]: ...
     @overload
     def __call__(
         self, function: Callable[Concatenate[float, P], B], /
-    ) -> Factory[Own[float], Concatenate[float, P], B]: ...
+    ) -> Factory[Own[float], Concatenate[float, P], B, Any]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[A, Array, P], RC], /
+    ) -> Method[Factory[Own[Array], Concatenate[Array, P], RC, RC], Concatenate[A, Array, P], RC]: ...
     @overload
     def __call__(
         self, function: Callable[Concatenate[A, Array, P], B], /
-    ) -> Method[Factory[Own[Array], Concatenate[Array, P], B], Concatenate[A, Array, P], B]: ...
+    ) -> Method[Factory[Own[Array], Concatenate[Array, P], B, Any], Concatenate[A, Array, P], B]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[A, float, P], RC], /
+    ) -> Method[Factory[Own[float], Concatenate[float, P], RC, RC], Concatenate[A, float, P], RC]: ...
     @overload
     def __call__(
         self, function: Callable[Concatenate[A, float, P], B], /
-    ) -> Method[Factory[Own[float], Concatenate[float, P], B], Concatenate[A, float, P], B]: ...
+    ) -> Method[Factory[Own[float], Concatenate[float, P], B, Any], Concatenate[A, float, P], B]: ...
     # what the types do not tell
     @overload
     def __call__(self, function: Callable[[A, A2], B], /) -> Method[Layer[Loose[A2], Loose[B]], [A, A2], B]: ...
     @overload
-    def __call__(self, function: Callable[Concatenate[A, P], B], /) -> Factory[Any, Concatenate[A, P], B]: ...
+    def __call__(self, function: Callable[Concatenate[A, P], B], /) -> Factory[Any, Concatenate[A, P], B, Any]: ...
     # below the decorator
     @overload
     def __call__(self, function: classmethod[Any, [Array], RC], /) -> Layer[Own[Array], Own[RC]]: ...

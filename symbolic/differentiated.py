@@ -106,11 +106,16 @@ def positions(argnums: Any) -> tuple[bool, tuple[int, ...]]:
 
 def check_position(position: int, count: int, title: str) -> None:
     if not -count <= position < count:
-        raise ShapeError(
-            f"grad of {title} by argument {position}, but there are {count} by position",
-            where=place_of(source()),
-            remedy="pass the argument by position, or change argnums",
-        )
+        raise no_position(position, count, title, place_of(source()))
+
+
+def no_position(position: int, count: int, title: str, where: str = "") -> ShapeError:
+    """What is said of an argument that is not there, by run time and by a type checker."""
+    return ShapeError(
+        f"grad of {title} by argument {position}, but there are {count} by position",
+        where=where,
+        remedy="pass the argument by position, or change argnums",
+    )
 
 
 def no_gradient(title: str, position: int, seen: str) -> NoReturn:

@@ -325,7 +325,7 @@ def make(function: Callable[..., Any], given: Sequence[Any], named: Mapping[str,
 
 
 if TYPE_CHECKING:  # the overloads cost nothing when the program runs
-    from symbolic.decorated import Decorating
+    from symbolic.decorating import Decorating
 else:
     Decorating = object
 

@@ -54,14 +54,27 @@ def is_symbolic(hint: Any) -> bool:
     """Whether `Symbolic` stands in the hint's metadata, or in that of an entry of a tuple."""
     if get_origin(hint) is Annotated:
         return any(one is Symbolic or isinstance(one, (Shaped, Symbolic)) for one in hint.__metadata__)
-    if get_origin(hint) is tuple:
+    if get_origin(hint) is tuple or get_origin(hint) in _UNIONS:
         return any(is_symbolic(one) for one in get_args(hint))
     return False
+
+
+_UNIONS = (typing.Union, type(int | str))
+
+
+def _of_union(hint: Any) -> Any:
+    """`Annotated[T, Symbolic] | None` as `Annotated[T | None, Symbolic]`."""
+    members = get_args(hint)
+    marks = next(one.__metadata__ for one in members if get_origin(one) is Annotated and is_symbolic(one))
+    natives = tuple([get_args(one)[0] if get_origin(one) is Annotated else one for one in members])
+    return Annotated[(typing.Union[natives], *marks)]  # noqa: UP007 - of members that only the program knows
 
 
 def read(hint: Any, what: str) -> Hint:
     """What the hint says; DtypeError where its type has no ToLiteral."""
     shaped = Shaped()
+    if get_origin(hint) in _UNIONS and any(get_origin(one) is Annotated and is_symbolic(one) for one in get_args(hint)):
+        hint = _of_union(hint)
     if get_origin(hint) is Annotated:
         marks = [one for one in hint.__metadata__ if isinstance(one, Shaped)]
         shaped = marks[0] if marks else shaped
@@ -79,7 +92,7 @@ def read(hint: Any, what: str) -> Hint:
 def _registered(hint: Any, what: str) -> None:
     if hint is Any or isinstance(hint, typing.TypeVar):
         return
-    members = get_args(hint) if get_origin(hint) in (typing.Union, type(int | str)) else (hint,)
+    members = get_args(hint) if get_origin(hint) in _UNIONS else (hint,)
     for member in members:
         try:
             ToLiteral.of(type(None) if member is None else member)

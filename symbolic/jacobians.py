@@ -2,11 +2,14 @@
 one tangent, mapped over a basis.
 """
 
+# The overloads overlap on purpose: the first that fits is meant.
+# mypy: disable-error-code="overload-overlap"
+
 from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Sequence
-from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, overload
+from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -27,26 +30,29 @@ from symbolic.outcome import is_layer, outcome
 from symbolic.slices import Batch
 from symbolic.spec import UNKNOWN, Spec, describe, product
 from symbolic.structure import flatten, unflatten
+from symbolic.tape import A, B
 from symbolic.trace import Tracing
 from symbolic.transformed import Transformed
 
 P = ParamSpec("P")
 N = TypeVar("N", bound=np.ndarray)
-Value: TypeAlias = float | np.floating[Any] | np.ndarray
+V = TypeVar("V", bound=float | np.floating[Any] | np.ndarray)
 
 
 @overload
 def jacobian(f: AnyLayer, argnums: int | Sequence[int] = 0) -> Any: ...
 @overload
 def jacobian(
+    f: Callable[Concatenate[N, P], V], argnums: typing.Literal[0] = 0
+) -> Callable[Concatenate[N, P], np.ndarray]: ...
+@overload
+def jacobian(
     f: Callable[Concatenate[float, P], float], argnums: typing.Literal[0] = 0
 ) -> Callable[Concatenate[float, P], float]: ...
 @overload
-def jacobian(
-    f: Callable[Concatenate[N, P], Value], argnums: typing.Literal[0] = 0
-) -> Callable[Concatenate[N, P], np.ndarray]: ...
+def jacobian(f: Callable[Concatenate[A, P], B], argnums: typing.Literal[0] = 0) -> Callable[Concatenate[A, P], Any]: ...
 @overload
-def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Any: ...
+def jacobian(f: Callable[..., Any], argnums: int | Sequence[int]) -> Any: ...
 def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
     """The derivative of every entry of `f`'s value by every entry of an argument: of shape `value.shape + x.shape`.
 
@@ -72,14 +78,16 @@ def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callabl
 def hessian(f: AnyLayer, argnums: int | Sequence[int] = 0) -> Any: ...
 @overload
 def hessian(
-    f: Callable[Concatenate[float, P], Any], argnums: typing.Literal[0] = 0
-) -> Callable[Concatenate[float, P], float]: ...
-@overload
-def hessian(
-    f: Callable[Concatenate[N, P], Any], argnums: typing.Literal[0] = 0
+    f: Callable[Concatenate[N, P], B], argnums: typing.Literal[0] = 0
 ) -> Callable[Concatenate[N, P], np.ndarray]: ...
 @overload
-def hessian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Any: ...
+def hessian(
+    f: Callable[Concatenate[float, P], B], argnums: typing.Literal[0] = 0
+) -> Callable[Concatenate[float, P], float]: ...
+@overload
+def hessian(f: Callable[Concatenate[A, P], B], argnums: typing.Literal[0] = 0) -> Callable[Concatenate[A, P], Any]: ...
+@overload
+def hessian(f: Callable[..., Any], argnums: int | Sequence[int]) -> Any: ...
 def hessian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
     """The second derivatives of a scalar function: the Jacobian of its gradient, of shape `x.shape + x.shape`.
 
@@ -166,7 +174,7 @@ class _Jacobian:
         ways = [SumLike.make(pair) for pair in zip(marks, self.variables, strict=True)]
         moved = pushed([output], self.variables, ways)
         (whole,) = Batch.of(marks, moved, ["the entries of the arguments"] * len(marks))
-        columns: Any = np.moveaxis(whole, 0, -1)  # type: ignore[type-var]  # a layer
+        columns: Any = np.moveaxis(whole, 0, -1)
         blocks: list[Any] = []
         for one, size, stop in zip(known, sizes, stops.tolist(), strict=True):
             shape: Any = (*(spec.shape or ()), *(one.shape or ()))

@@ -59,7 +59,6 @@ class Layer(Asked, Operators, Generic[In_contra, Out_co]):
 
     __slots__ = ("__weakref__", "_network", "_origin")
     __hash__ = object.__hash__
-
     _origin: Where
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
@@ -250,8 +249,7 @@ class Layer(Asked, Operators, Generic[In_contra, Out_co]):
         if out is None or all(one is None for one in out):
             return handler(inputs, kwargs)
         (target,) = out if len(out) == 1 else (None,)
-        number = isinstance(target, Layer) and target is not inputs[0] and target.ndim == 0
-        if not isinstance(target, Layer) or number:  # `y += x` of a number makes a new one
+        if not isinstance(target, Layer) or (target is not inputs[0] and target.ndim == 0):  # a number has no place
             refuse(
                 f"{qualified(ufunc)} would write a traced value into an array (out=, or an in-place operator)",
                 "assign the result to a name instead: y = y + x",

@@ -142,3 +142,8 @@ def _inside(value: Any) -> Iterator[Any]:
         yield from getattr(value, "__dict__", {}).values()
         for cell in getattr(value, "__closure__", None) or ():
             yield getattr(cell, "cell_contents", None)
+
+
+def returned_structure(kind: str) -> tuple[str, str]:
+    """What is said of a structure that no function gives, by run time and by a type checker."""
+    return f"the function returns a {kind} that holds traced values", "return one value, or a tuple of values"

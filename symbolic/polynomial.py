@@ -171,6 +171,7 @@ class Rest:
     """Any number of axes in a declared shape: `*batch`, or `...`, which no name says."""
 
     __slots__ = ("name",)
+    name: str
 
     def __init__(self, name: str = "") -> None:
         self.name = name

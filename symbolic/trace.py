@@ -34,7 +34,7 @@ from symbolic.ops.deciding import Attempt, Decision, failure, may_fail
 from symbolic.ops.making import Box, Made
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import BatchMark, Tuple, open_slices
-from symbolic.outcome import Outcome
+from symbolic.outcome import Outcome, returned_structure
 from symbolic.plan import build
 from symbolic.printing import alike, bits
 from symbolic.sites import Owner, Store
@@ -373,10 +373,7 @@ def as_output(value: Any) -> AnyLayer:
     if isinstance(value, (tuple, list)) and any(isinstance(one, Layer) for one in value):
         return Tuple.make(tuple([as_output(one) for one in value]))  # type: ignore[no-any-return]  # a layer
     if not isinstance(value, (Layer, tuple, list)) and any(isinstance(one, Layer) for one in flatten(value)[0]):
-        refuse(
-            f"the function returns a {type(value).__name__} that holds traced values",
-            "return one value, or a tuple of values",
-        )
+        refuse(*returned_structure(type(value).__name__))
     return as_layer(value)
 
 

@@ -260,4 +260,4 @@ def network(function: Callable[..., Any], count: int) -> Any:
     hinted = [inspect.Parameter(name, kind, annotation=hint) for name in names]
     body.__signature__ = inspect.Signature(hinted, return_annotation=hint)  # type: ignore[attr-defined]  # a function takes attributes
     body.__annotations__ = {**dict.fromkeys(names, hint), "return": hint}
-    return symbolic(body)
+    return symbolic(body)  # type: ignore[symbolic]  # its hints are made when it runs

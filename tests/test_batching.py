@@ -347,7 +347,7 @@ def test_within_symbolic_functions_and_with_weights() -> None:
 
     @symbolic
     def net(x: Annotated[np.ndarray, Symbolic]) -> float:
-        return np.sum(vmap(lambda row: np.tanh(row @ w))(x))  # type: ignore[no-any-return]  # a float
+        return np.sum(vmap(lambda row: np.tanh(row @ w))(x))
 
     assert net(X) == pytest.approx(np.sum(np.tanh(X @ W)))
     net.train(X, optimizer=s.SGD(0.1))

@@ -85,9 +85,9 @@ def test_the_counts_must_agree() -> None:
         with pytest.raises((ShapeError, DtypeError), match=r"ParallelTable.*;"):
             net.predict(*inputs)
     with pytest.raises(ShapeError, match=r"ParallelTable has 2 branches for 3 inputs.*test_containers\.py:\d+.*;"):
-        net.predict(X, X, X)
+        net.predict(X, X, X)  # type: ignore[symbolic]  # what is tested
     with pytest.raises(TypeError, match=r"ParallelTable takes a tuple.*;"):
-        net.predict(X)
+        net.predict(X)  # type: ignore[symbolic]  # what is tested
     with pytest.raises(TypeError, match=r"AddTable takes a tuple.*;"):
         Sequential(s.Exp(), AddTable()).predict(X)
 
@@ -210,7 +210,7 @@ def test_a_failure_on_the_way_back_names_the_layer_too() -> None:
         net.train(X, optimizer=SGD(0.1))
     assert isinstance(caught.value, LayerError)
     with pytest.raises(ZeroDivisionError, match="no way back"), net.forward(Literal(X)) as tape:
-        tape.backward(1.0)
+        tape.backward(1.0)  # type: ignore[arg-type]  # a number for an array
     assert before == [w.value.tobytes() for w in net.weights().values()]
 
 

@@ -156,7 +156,7 @@ def test_a_delta_that_does_not_fit() -> None:
                 tape.backward(delta)
         for bad in ("text", None, Literal(1.0)):
             with pytest.raises((TypeError, ValueError)):
-                tape.backward(bad)
+                tape.backward(bad)  # type: ignore[arg-type]  # what is tested
     assert np.array_equal(net.weight.value, before)
 
 
@@ -205,7 +205,7 @@ def test_an_argument_that_a_function_does_not_support_is_named() -> None:
 def test_a_tape_used_after_close() -> None:
     tape = Linear(4, 3).forward(Literal(BATCH))
     tape.close()
-    for act in (lambda: tape.value, lambda: tape.backward(1.0), tape.close, tape.duplicate):
+    for act in (lambda: tape.value, lambda: tape.backward(1.0), tape.close, tape.duplicate):  # type: ignore[arg-type]  # a number for an array
         with pytest.raises(TapeError, match=r"closed tape.*test_errors\.py:\d+.*; ?use"):
             act()
 

@@ -112,7 +112,11 @@ FLOORS: list[list[str]] = [
         "batching",
         "signature",
         "methods",
+        "factories",
         "decorated",
+        "bounds",
+        "bounded",
+        "decorating",
         "function",
         "optimizer",
         "optimizers",
@@ -125,6 +129,8 @@ FLOORS: list[list[str]] = [
     [
         "static",
         "static.*",
+        "mypy_plugin",
+        "mypy_plugin.*",
     ],  # beside the house: what a checker says of a program before it runs; nobody but checkers comes here
     ["mypy_plugin.*", "mypy_plugin"],  # a checker's own door to it
 ]

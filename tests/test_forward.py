@@ -205,7 +205,7 @@ def test_what_jacobian_refuses() -> None:
     with pytest.raises(ShapeError, match=r"argument 2.*;"):
         jacobian(lambda x: x * 2.0, 2)(X)
     with pytest.raises(DtypeError, match="argnums"):
-        jacobian(np.sin, "x")  # type: ignore[arg-type]  # what is tested
+        jacobian(np.sin, "x")  # type: ignore[symbolic]  # what is tested
     with pytest.raises(DtypeError, match=r"not callable.*;"):
         jvp(3, (X,), (V,))  # type: ignore[arg-type]  # what is tested
 

@@ -132,12 +132,12 @@ def test_hyperparameters_may_be_given_bit_by_bit() -> None:
 
 def test_a_function_with_open_hyperparameters_is_no_layer_yet() -> None:
     for act in (
-        lambda: dense.predict(np.ones((1, 3))),
-        lambda: dense(np.ones((1, 3))),
-        lambda: dense.train(np.ones((1, 3)), optimizer=SGD(0.1)),
-        lambda: dense.forward(Literal(np.ones((1, 3)))),
+        lambda: dense.predict(np.ones((1, 3))),  # type: ignore[symbolic]  # what is tested
+        lambda: dense(np.ones((1, 3))),  # type: ignore[symbolic]  # what is tested
+        lambda: dense.train(np.ones((1, 3)), optimizer=SGD(0.1)),  # type: ignore[symbolic]  # what is tested
+        lambda: dense.forward(Literal(np.ones((1, 3)))),  # type: ignore[arg-type]  # what is tested
         lambda: str(dense),
-        lambda: dense(outputs=2).predict(np.ones((1, 3))),
+        lambda: dense(outputs=2).predict(np.ones((1, 3))),  # type: ignore[symbolic]  # what is tested
     ):
         with pytest.raises(TypeError, match=r"dense.*inputs.*;.*dense\("):
             act()
@@ -251,14 +251,14 @@ def test_inputs_by_position_by_name_and_by_default() -> None:
     assert str(line(Identity(), offset=1.0)).count("Literal(1.0)") == 1
     assert line.predict(3.0, 1.0, 0.0) == 3.0
     with pytest.raises(TypeError, match=r"line.*;.*line\("):
-        line(1.0, 2.0, 3.0)
+        line(1.0, 2.0, 3.0)  # type: ignore[symbolic]  # what is tested
     with pytest.raises(TypeError, match=r"line.*speed.*;.*line\("):
-        line(1.0, speed=2.0)
+        line(1.0, speed=2.0)  # type: ignore[symbolic]  # what is tested
     with pytest.raises(TypeError, match=r"line.* x\b.*;.*line\("):
-        line(slope=1.0)
+        line(slope=1.0)  # type: ignore[symbolic]  # what is tested
     assert line.predict(1.0, 2.0) == 2.5
     with pytest.raises(TypeError, match=r"line takes 3 .*not 4, in .*;"):
-        line.predict(1.0, 2.0, 3.0, 4.0)
+        line.predict(1.0, 2.0, 3.0, 4.0)  # type: ignore[symbolic]  # what is tested
     with pytest.raises(TypeError, match=r"<lambda> returned nothing.*;"):
         symbolic(lambda x: None, float)(1.0)
 
@@ -578,7 +578,7 @@ def test_recursion_through_the_decorated_name() -> None:
 
 
 def test_a_decorated_function_is_decorated_with_brackets_too() -> None:
-    @symbolic()  # type: ignore[untyped-decorator]  # it gives Any
+    @symbolic()
     def f(x: Vector) -> Vector:
         return np.sin(x)
 
@@ -597,7 +597,7 @@ def test_a_type_without_a_to_literal_is_refused_at_decoration() -> None:
     with pytest.raises(DtypeError) as caught:
 
         @symbolic
-        def pay(x: Vector, amount: Annotated[Money, Symbolic]) -> Vector:
+        def pay(x: Vector, amount: Annotated[Money, Symbolic]) -> Vector:  # type: ignore[symbolic]  # what is tested
             return x
 
     text = str(caught.value)
@@ -607,14 +607,14 @@ def test_a_type_without_a_to_literal_is_refused_at_decoration() -> None:
     with pytest.raises(TypeError, match=r'No ToLiteral is registered for type "Money".*return of pay'):
 
         @symbolic
-        def pay_back(x: Vector) -> Annotated[Money, Symbolic]:
+        def pay_back(x: Vector) -> Annotated[Money, Symbolic]:  # type: ignore[symbolic]  # what is tested
             return Money()
 
 
 def test_a_function_without_symbolic_parameters_is_refused() -> None:
     for function in (lambda: 1.0, lambda x: x):
         with pytest.raises(DtypeError, match=r"no symbolic parameter.*test_function\.py:\d+.*;.*Annotated"):
-            symbolic(function)
+            symbolic(function)  # type: ignore[symbolic]  # what is tested
 
 
 def test_a_hint_that_cannot_be_read_is_refused() -> None:
@@ -622,7 +622,7 @@ def test_a_hint_that_cannot_be_read_is_refused() -> None:
         pass
 
     with pytest.raises(DtypeError, match=r"hint of f cannot be read.*Missing.*;.*import"):
-        symbolic(f)
+        symbolic(f)  # type: ignore[symbolic]  # what is tested
 
 
 def test_what_is_no_function_is_refused() -> None:
@@ -633,13 +633,13 @@ def test_what_is_no_function_is_refused() -> None:
 
 def test_an_input_of_another_type_is_refused_by_name() -> None:
     with pytest.raises(DtypeError, match=r"scores.*str.*ndarray.*sum_network|sum_network.*scores.*str.*ndarray"):
-        sum_network("text")
+        sum_network("text")  # type: ignore[symbolic]  # what is tested
     with pytest.raises((DtypeError, ShapeError), match=r"width.*\(3,\)|width.*float"):
-        kernel(X, X, X)
+        kernel(X, X, X)  # type: ignore[symbolic]  # what is tested
 
 
 def test_lists_are_arrays() -> None:
-    assert sum_network([0.0, 0.0]) == 2.0
+    assert sum_network([0.0, 0.0]) == 2.0  # type: ignore[symbolic]  # a list for an array
 
 
 # --------------------------------------------------------------------------- copies

@@ -69,7 +69,7 @@ def test_the_check_comes_before_the_first_operation() -> None:
     net.predict(np.ones(3), np.ones(3))
     for act in (net.predict, lambda *xs: net.train(*xs, optimizer=SGD(0.1)), lambda *xs: net.forward(s.Literal(xs))):
         with pytest.raises(ShapeError, match=r"argument y.*\(4,\)"):
-            act(np.ones(3), np.ones(4))
+            act(np.ones(3), np.ones(4))  # type: ignore[arg-type]  # of a method that is no call mypy compares the shapes
     assert len(seen) == 1 and next(iter(f.weights().values())).value == 1.0
 
 
@@ -165,7 +165,7 @@ def test_jaxtyping_hints() -> None:
     assert f(np.ones((2, 3), F32), np.ones(2)) == 2.0
     assert f(np.ones((2, 3), F32), np.ones(2, F32)).dtype == F32
     with pytest.raises(DtypeError, match=r"argument x.*float64.*float32"):
-        f(np.ones((2, 3)), np.ones(2))
+        f(np.ones((2, 3)), np.ones(2))  # type: ignore[symbolic-dtype]  # what is tested
     with pytest.raises(DtypeError, match=r"argument y.*int64.*float"):
         f(np.ones((2, 3), F32), np.ones(2, int))
     with pytest.raises(ShapeError, match=r"argument y.*\(4,\)"):
@@ -181,23 +181,23 @@ def test_numpys_own_array_types() -> None:
 def test_scalars_and_arrays_are_told_apart() -> None:
     number = symbolic(lambda x: x * 2.0, float)
     for value in (1.5, 1, np.float32(1.5), np.array(1.5), np.float64(1.5)):
-        assert number(value) == 2.0 * float(value)
+        assert number(value) == 2.0 * float(value)  # type: ignore[symbolic]  # an array of no dimensions is a number
     assert type(number(1)) is float
     with pytest.raises(ShapeError, match=r"argument x.*\(2,\).*float"):
-        number(np.ones(2))
+        number(np.ones(2))  # type: ignore[symbolic]  # what is tested
     with pytest.raises(DtypeError, match=r"argument x.*complex.*float"):
-        number(1j)
+        number(1j)  # type: ignore[symbolic-dtype]  # what is tested
     with pytest.raises(DtypeError, match=r"argument x.*str.*float"):
-        number("1.5")
+        number("1.5")  # type: ignore[symbolic]  # what is tested
     with pytest.raises(DtypeError, match=r"argument x.*(tuple|NoneType)"):
-        number(None)
+        number(None)  # type: ignore[symbolic]  # what is tested
 
 
 def test_numpy_scalars() -> None:
     net = symbolic(lambda x: x * 2.0, np.float32)
     assert type(net(F32(1.5))) is F32
     with pytest.raises(DtypeError, match=r"float64.*float32"):
-        net(np.float64(1.5))
+        net(np.float64(1.5))  # type: ignore[symbolic-dtype]  # what is tested
     assert symbolic(lambda x: x * 2.0, np.floating)(np.float64(1.5)) == 3.0
 
 

@@ -63,7 +63,7 @@ def test_in_a_class_of_a_function() -> None:
 
 
 def test_a_name_that_only_the_type_checker_has() -> None:
-    def f(x: Annotated[Decimal, Symbolic]) -> None:
+    def f(x: Annotated[Decimal, Symbolic]) -> None:  # type: ignore[symbolic]  # a name alone is wanted
         pass
 
     with pytest.raises(DtypeError, match=r"hint of f cannot be read.*Decimal.*;.*import"):

@@ -249,7 +249,7 @@ def test_nothing_of_a_call_stays_alive(function: Any, make: Any, uncollected: No
             assert str(error) == "at -2.0" and error.__cause__ is None
             arrays = []
         kept += [weakref.ref(one) for one in (x, *arrays)]
-        x = result = arrays = None  # type: ignore[assignment]  # let go
+        x = result = arrays = None
     assert [one() for one in kept] == [None] * len(kept)
 
 

@@ -338,7 +338,7 @@ def test_who_is_trainable() -> None:
 def test_a_delta_may_be_a_number_for_an_array() -> None:
     w = Weight(np.ones(3))
     with Times(w, 2.0).forward(Literal(0.0)) as tape:
-        tape.backward(1.0)
+        tape.backward(1.0)  # type: ignore[arg-type]  # a number for an array
     assert np.array_equal(w.delta, [2.0, 2.0, 2.0])
 
 
@@ -359,7 +359,7 @@ def test_a_tape_of_a_tuple_takes_a_delta_for_each_entry() -> None:
         tape.backward((1.0, 10.0))
     assert (a.delta, b.delta) == (3.0, 30.0)
     with table.forward(Literal(3.0)) as tape, pytest.raises(ShapeError, match=r"1 deltas for 2 outputs"):
-        tape.backward((1.0,))
+        tape.backward((1.0,))  # type: ignore[arg-type]  # what is tested
 
 
 def test_the_value_of_a_tape_is_read_only() -> None:
@@ -393,6 +393,6 @@ def test_a_tape_whose_own_weights_cannot_move_ends_its_input_too() -> None:
     inner, outer = Weight(1.0), Weight(1.0)
     with pytest.raises(FloatingPointError), SGD(1e308), (inner * 1.0).forward(Literal(0.0)) as first:
         second = (s.Identity() * outer * 1e10).forward(first)
-        second.backward(1.0)
+        second.backward(1.0)  # type: ignore[arg-type]  # a number for an array
         second.close()
     assert (inner.value, outer.value) == (1.0, 1.0)

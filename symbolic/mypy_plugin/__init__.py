@@ -36,7 +36,7 @@ from symbolic.mypy_plugin.functions import Functions
 from symbolic.mypy_plugin.hints import Hints
 from symbolic.mypy_plugin.mappings import Mappings
 from symbolic.mypy_plugin.natives import Natives
-from symbolic.mypy_plugin.networks import DERIVATIVES, LINEAR, SEQUENTIAL, Networks
+from symbolic.mypy_plugin.networks import DERIVATIVES, LINEAR, REMAT, SEQUENTIAL, Networks
 from symbolic.mypy_plugin.reporting import failed
 from symbolic.mypy_plugin.running import Running
 from symbolic.mypy_plugin.vocabulary import DECLARED, TRAINER, NotReady, Vocabulary
@@ -48,6 +48,8 @@ _C = TypeVar("_C")
 
 class SymbolicPlugin(Plugin):
     """The hooks of one build."""
+
+    named: tuple[str, ...]
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
@@ -91,7 +93,10 @@ class SymbolicPlugin(Plugin):
 
     # ------------------------------------------------------------------ the hooks
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
-        return self.hints.hook(fullname)
+        try:
+            return self.hints.hook(fullname)
+        except NotReady:  # the library itself is being checked
+            return None
 
     def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
         if fullname == SEQUENTIAL:
@@ -108,6 +113,8 @@ class SymbolicPlugin(Plugin):
             return self._guarded(self.networks.sequential, "default_return_type")
         if fullname == LINEAR:
             return self._guarded(self.networks.linear, "default_return_type")
+        if fullname == REMAT:
+            return self._guarded(self.networks.again, "default_return_type")
         if fullname in DERIVATIVES:
             return self._guarded(
                 functools.partial(self.networks.derivative, kind=DERIVATIVES[fullname]), "default_return_type"

@@ -68,6 +68,9 @@ _NAMED: Mapping[str, Any] = {
 class Arguments:
     """Arguments of calls, as `symbolic.static` takes them."""
 
+    words: Vocabulary
+    natives: Natives
+
     def __init__(self, words: Vocabulary, natives: Natives) -> None:
         self.words, self.natives = words, natives
 

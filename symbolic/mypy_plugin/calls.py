@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from mypy.nodes import (
-    ARG_STAR,
-    ARG_STAR2,
-    CallExpr,
-    Expression,
-    MemberExpr,
-    RefExpr,
-)
-from mypy.subtypes import is_subtype
+from mypy.nodes import ARG_STAR, ARG_STAR2, CallExpr, Expression, MemberExpr, RefExpr
+from mypy.subtypes import is_same_type, is_subtype
 from mypy.types import (
     AnyType,
     CallableType,
@@ -34,7 +28,17 @@ from symbolic.layer import METHODS, Layer
 from symbolic.mypy_plugin.arguments import Arguments
 from symbolic.mypy_plugin.bodies import Bodies, natives_in
 from symbolic.mypy_plugin.expansions import Expansions
-from symbolic.mypy_plugin.given import OF_LAYERS, OPERATORS, Given, known_function, layers_in, uses_layers
+from symbolic.mypy_plugin.given import (
+    OF_LAYERS,
+    OPERATORS,
+    Given,
+    bound_anew,
+    is_number,
+    is_text_in_union,
+    known_function,
+    layers_in,
+    uses_layers,
+)
 from symbolic.mypy_plugin.reporting import report
 from symbolic.mypy_plugin.vocabulary import (
     IDENTITY,
@@ -44,8 +48,10 @@ from symbolic.mypy_plugin.vocabulary import (
     PROJECTION,
     WEIGHT,
     Vocabulary,
+    entry_of,
     holds_layer,
     is_layer,
+    is_protocol,
     unknown,
 )
 from symbolic.polynomial import Size
@@ -56,6 +62,11 @@ from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value, native
 
 class Calls:
     """The hooks of calls, over one build's types."""
+
+    words: Vocabulary
+    expansions: Expansions
+    arguments: Arguments
+    bodies: Bodies
 
     def __init__(self, words: Vocabulary, expansions: Expansions, arguments: Arguments, bodies: Bodies) -> None:
         self.words, self.expansions, self.arguments, self.bodies = words, expansions, arguments, bodies
@@ -86,6 +97,8 @@ class Calls:
         row = given.positional[0] if given.positional else None
         if row is None or not isinstance(proper, Instance) or len(proper.args) != 2:
             return default
+        if isinstance(get_proper_type(row[0]), AnyType):  # of a lambda's parameter mypy would take the first overload
+            return proper.copy_modified(args=[unknown(), unknown()])
         value = self.arguments.of(row[0], row[1], given.type_of)
         spec = value.spec if isinstance(value, Value) and not value.loose else None
         if not isinstance(spec, Spec) or not spec.shape or native(spec) is not np.ndarray:
@@ -128,24 +141,45 @@ class Calls:
         if not known or not (is_layer(ctx.type) or self.arguments.of_native(ctx.type) is not UNKNOWN):
             return self.of_user(given, ctx)
         taken = self.taken(given, ctx.type)
+        if is_text_in_union(ctx):
+            return self.anything(taken)
         own = (ctx.type, None)
         if name == "__iter__":
             return self.rows(given, ctx, taken)
         if name in OPERATORS:
             function, reflected = OPERATORS[name]
             operands = [*given.positional, own] if reflected else [own, *given.positional]
-            return self.beside_native(self.answer(given, function, operands, {}, ctx.default_return_type, taken), ctx)
+            result = self.beside_native(self.answer(given, function, operands, {}, ctx.default_return_type, taken), ctx)
+            return bound_anew(result, ctx)
         return self.answer(given, name, [own, *given.positional], given.named, ctx.default_return_type, taken)
 
     def native_operation(self, given: Given, ctx: Any, name: str) -> Type:
         """An operator of arrays, of which NumPy's hints say nothing: `x @ w`."""
         default: Type = ctx.default_return_type
-        if name not in OPERATORS or not isinstance(get_proper_type(default), AnyType):
-            return default
+        proper = get_proper_type(default)
+        if name not in OPERATORS or not isinstance(proper, (AnyType, Instance)):
+            return self.bodies.held_function(default, ctx.api)
         function, reflected = OPERATORS[name]
         own = (ctx.type, None)
         given.positional = [*given.positional, own] if reflected else [own, *given.positional]
-        return self.native(given, function, default)
+        return (
+            self._retyped(given, function, proper)
+            if isinstance(proper, Instance)
+            else self.native(given, function, default)
+        )
+
+    def _retyped(self, given: Given, function: Any, hinted: Instance) -> Type:
+        """The array of NumPy's hints with the dtype that NumPy gives: an int beside an array of float32 they take for
+        one of 64 bits, so that `pixels / 255` would be of float64."""
+        natives = self.expansions.natives
+        claimed = natives.spec(hinted) if hinted.type.fullname == NDARRAY and uses_layers(given.api.tree) else None
+        if not isinstance(claimed, Spec) or claimed.dtype is None:
+            return hinted
+        value = self._asked(function, self.known(given, given.positional, {})[0], {}).value
+        spec = value.spec if isinstance(value, Value) else None
+        if not isinstance(spec, Spec) or spec.dtype in (None, claimed.dtype):
+            return hinted
+        return hinted.copy_modified(args=[hinted.args[0], natives.array(spec).args[1]])
 
     def of_user(self, given: Given, ctx: Any) -> Type:
         """A function or a method of a user's own that is given layers: what it gives is one too."""
@@ -153,7 +187,10 @@ class Calls:
         taken, module = self.bodies.taken(ctx.api), ctx.api.tree.fullname
         if taken is None:
             return default  # outside of a body a function takes and gives what its hints say
-        return self.bodies.callable(self.bodies.lifted(default, taken, module), taken, module)
+        lifted = self.bodies.lifted(default, taken, module)
+        if is_layer(default) and any(map(self.bodies.may_change, given.types, itertools.repeat(lifted))):
+            return self.anything(taken)
+        return self.bodies.callable(lifted, taken, module)
 
     def rows(self, given: Given, ctx: Any, taken: Type) -> Type:
         """What a layer gives when it is iterated over: its rows, or the entries of a tuple."""
@@ -181,9 +218,11 @@ class Calls:
 
     def beside_native(self, typ: Type, ctx: Any) -> Type:
         """In a plain function an array may stand for a layer, so an array beside a weight is what an array is."""
-        args = self.words.layer_args(typ)
-        plain = [one for one in (ctx.type, *[typ for types in ctx.arg_types for typ in types]) if not holds_layer(one)]
-        if args is None or not self._is_constant(args[0]) or not any(map(natives_in, plain)):
+        rows = [
+            row for types, exprs in zip(ctx.arg_types, ctx.args, strict=True) for row in zip(types, exprs, strict=True)
+        ]
+        plain = [one for one, expr in [(ctx.type, None), *rows] if not holds_layer(one) and not is_number(expr)]
+        if not self.words.is_constant(typ) or not any(map(natives_in, plain)):
             return typ
         if ctx.api.scope.current_function() is None or self.bodies.taken(ctx.api) is not None:
             return typ
@@ -217,6 +256,9 @@ class Calls:
 
     def attribute(self, ctx: Any, name: str) -> Type:
         """An attribute of a layer that an array has; a method answers by its own hook when it is called."""
+        proper = get_proper_type(ctx.type)
+        if isinstance(proper, TupleType) and holds_layer(proper):
+            return entry_of(proper, name) or ctx.default_attr_type
         if not is_layer(ctx.type) or ctx.is_lvalue:
             return ctx.default_attr_type  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
         if not hasattr(np.ndarray, name):
@@ -269,10 +311,6 @@ class Calls:
         report(given.api, Finding(seen, "call the one within the other: g(f(x)), or g.compose(f)"), given.context)
         return unknown()
 
-    def _is_constant(self, taken: Type) -> bool:
-        args = self.words.tape_args(taken)
-        return args is not None and isinstance(args[0], Instance) and args[0].type.fullname == "builtins.object"
-
     def short(self, tape: Type) -> str:
         """A tape as it stands in our sentences, by its data alone."""
         args = self.words.tape_args(tape)
@@ -287,6 +325,8 @@ class Calls:
             return "a function"
         if spec is not None:
             return short(spec)
+        if isinstance(proper, TupleType):
+            return f"({', '.join([self.short_native(one) for one in proper.items])})"
         return proper.type.name if isinstance(proper, Instance) else "anything"
 
     def short_layer(self, typ: Type) -> str:
@@ -341,9 +381,13 @@ class Calls:
             if isinstance(proper, TupleType) and len(proper.items) == len(items):
                 return proper.copy_modified(items=items)
             return self.words.tuple_of(items)
+        if isinstance(value, list):
+            entries = [self.typed(one, taken, module, unknown()) for one in value]
+            same = bool(entries) and all(is_same_type(one, entries[0]) for one in entries)
+            return self.words.instance("builtins.list", entries[0] if same else self.anything(taken))
         if value is None:
             return NoneType()
-        if value is UNKNOWN and not isinstance(proper, AnyType) and not holds_layer(proper):
+        if value is UNKNOWN and not isinstance(proper, AnyType) and not (holds_layer(proper) or is_protocol(proper)):
             return self.bodies.lifted(proper, taken, module)
         return self.anything(taken) if value is UNKNOWN else proper
 

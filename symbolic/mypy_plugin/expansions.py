@@ -13,6 +13,7 @@ from mypy.types import (
     ProperType,
     TupleType,
     Type,
+    TypedDictType,
     TypeVarType,
     UnionType,
     get_proper_type,
@@ -29,6 +30,10 @@ _BARE = (NDARRAY, "builtins.float", "builtins.complex")
 
 class Expansions:
     """The expansions, over one build's types."""
+
+    words: Vocabulary
+    natives: Natives
+    mappings: Mappings
 
     def __init__(self, words: Vocabulary, natives: Natives, mappings: Mappings) -> None:
         self.words, self.natives, self.mappings = words, natives, mappings
@@ -152,6 +157,10 @@ def replaced(
         return proper.copy_modified(args=args) if changed and proper.type.fullname != NDARRAY else typ
     if isinstance(proper, UnionType) and len(proper.items) == 1:
         return replaced(proper.items[0], marked, bare)  # as an alias keeps its mark
+    if isinstance(proper, TypedDictType):
+        entries = [replaced(one, marked, bare) for one in proper.items.values()]
+        changed = any(a is not b for a, b in zip(entries, proper.items.values(), strict=True))
+        return proper.copy_modified(item_types=entries) if changed else typ
     if isinstance(proper, (TupleType, UnionType)):
         items: list[Type] = [replaced(one, marked, bare) for one in proper.items]
         if all(a is b for a, b in zip(items, proper.items, strict=True)):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any, NamedTuple
 
+from mypy.erasetype import erase_typevars
 from mypy.nodes import (
+    ARG_NAMED,
     ARG_NAMED_OPT,
     ARG_OPT,
+    ARG_POS,
     ARG_STAR,
     ARG_STAR2,
     ArgKind,
@@ -60,6 +64,16 @@ class Plan(NamedTuple):
     def inputs(self) -> list[Parameter]:
         return [one for one in self.parameters if one.data is not None]
 
+    def given(self, names: Container[str | None]) -> Plan:
+        """The same when these have values."""
+        optional = {ARG_POS: ARG_OPT, ARG_NAMED: ARG_NAMED_OPT}
+        return self._replace(
+            parameters=tuple(
+                one._replace(kind=optional.get(one.kind, one.kind)) if one.name in names else one
+                for one in self.parameters
+            )
+        )
+
     @property
     def hyperparameters(self) -> list[Parameter]:
         return [one for one in self.parameters if one.data is None]
@@ -67,6 +81,9 @@ class Plan(NamedTuple):
 
 class Functions:
     """The hook of the decorator, over one build's types."""
+
+    words: Vocabulary
+    expansions: Expansions
 
     def __init__(self, words: Vocabulary, expansions: Expansions) -> None:
         self.words, self.expansions = words, expansions
@@ -105,6 +122,8 @@ class Functions:
         signature = get_proper_type(typ)
         if not isinstance(signature, CallableType):
             return ctx.default_return_type  # type: ignore[no-any-return]  # something that can be called
+        if not given.faithful or (signature.is_ellipsis_args and len(given.positional) == 1):
+            return self.words.layer(unknown(), unknown())  # which hints it has shows when the program runs
         function = _definition(ctx.context, expression)
         bound = function is not None and is_bound(function)
         plan = self.plan(signature, bound)
@@ -112,12 +131,13 @@ class Functions:
         if not plan.inputs:
             report(ctx.api, _no_inputs(signature, function), ctx.context)
             return self.words.layer(unknown(), unknown())
-        return self.made(plan, signature, ctx.api.tree.fullname)
+        return self.made(plan, ctx.api.tree.fullname)
 
     def _beside(self, plan: Plan, given: Given) -> Plan:
         """The plan with the hints that were given beside the function."""
-        hints = [_instance_of(typ) for typ, _ in given.positional[1:]]
-        named = {name: _instance_of(typ) for name, (typ, _) in given.named.items()}
+        plain = self.expansions.natives.plain  # of a generic class such as np.ndarray nothing more is said
+        hints = [plain(_instance_of(typ)) for typ, _ in given.positional[1:]]
+        named = {name: plain(_instance_of(typ)) for name, (typ, _) in given.named.items()}
         if not hints and not named:
             return plan
         parameters = []
@@ -133,7 +153,7 @@ class Functions:
             self.expansions.taken(inputs, module), self.expansions.tape(bounded(plan.returned), module)
         )
 
-    def made(self, plan: Plan, signature: CallableType, module: str) -> Type:
+    def made(self, plan: Plan, module: str) -> Type:
         """A Layer; or a factory of layers, while hyperparameters are missing."""
         layer = self.layer(plan, module)
         if all(one.optional for one in plan.hyperparameters):
@@ -141,18 +161,21 @@ class Functions:
         plain = self.expansions.natives.plain
         types = [one.typ if one.data is None else plain(one.data) for one in plan.parameters]
         kinds, names = [one.kind for one in plan.parameters], [one.name for one in plan.parameters]
-        nothing = UninhabitedType()  # it takes nothing yet, so it is no layer of any input
-        return self.words.instance(FACTORY, nothing, Parameters(types, kinds, names), plain(bounded(plan.returned)))
+        nothing = self.words.tape(UninhabitedType(), UninhabitedType())  # it takes nothing yet: no layer of any input
+        given = self.words.tape_args(layer.args[1])
+        delta = unknown() if given is None else plain(given[1])
+        returned = plain(bounded(plan.returned))
+        return self.words.instance(FACTORY, nothing, Parameters(types, kinds, names), returned, delta)
 
 
 def _instance_of(typ: Type) -> ProperType:
     """The type that is meant by a class given as a value: `float` in `symbolic(f, float)`."""
     proper = get_proper_type(typ)
-    if isinstance(proper, CallableType) and proper.is_type_obj():
-        return bounded(proper.ret_type)
-    if isinstance(proper, Overloaded) and proper.is_type_obj():
-        return bounded(proper.items[0].ret_type)
-    return unknown()
+    if isinstance(proper, Overloaded):
+        proper = proper.items[0]
+    if not isinstance(proper, CallableType) or not proper.is_type_obj():
+        return unknown()
+    return get_proper_type(erase_typevars(bounded(proper.ret_type)))
 
 
 def is_bound(function: FuncDef) -> bool:

@@ -9,14 +9,29 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from mypy.nodes import ARG_STAR, ARG_STAR2, Expression, ListExpr, MypyFile, TupleExpr
-from mypy.types import Instance, ProperType, TupleType, Type, UnionType
+from mypy.nodes import (
+    ARG_STAR,
+    ARG_STAR2,
+    ComplexExpr,
+    Expression,
+    FloatExpr,
+    IntExpr,
+    ListExpr,
+    MypyFile,
+    NameExpr,
+    OperatorAssignmentStmt,
+    OpExpr,
+    TempNode,
+    TupleExpr,
+    UnaryExpr,
+)
+from mypy.types import Instance, ProperType, TupleType, Type, UnionType, get_proper_type
 
 import symbolic
 from symbolic.function import SymbolicFunction
 from symbolic.leaves import Weight
 from symbolic.mypy_plugin.bodies import BUILTINS, TRUSTED
-from symbolic.mypy_plugin.vocabulary import holds_layer, is_layer, taken_apart
+from symbolic.mypy_plugin.vocabulary import holds_layer, is_layer, taken_apart, unknown
 from symbolic.ops.operation import OPERATIONS, Operation
 
 _BINARY = {
@@ -43,6 +58,11 @@ OPERATORS: dict[str, Operator] = {
 
 class Given:
     """One call, as the hooks of functions and of methods tell it."""
+
+    ctx: Any
+    api: Any
+    context: Any
+    faithful: bool
 
     def __init__(self, ctx: Any) -> None:
         self.ctx, self.api, self.context = ctx, ctx.api, ctx.context
@@ -83,6 +103,13 @@ class Given:
         return found
 
 
+def is_number(expression: Expression | None) -> bool:
+    """Whether an expression is a number as it is written, which stands for no layer."""
+    if isinstance(expression, UnaryExpr):
+        return is_number(expression.expr)
+    return isinstance(expression, (IntExpr, FloatExpr, ComplexExpr))
+
+
 def layers_in(typ: Type) -> list[ProperType]:
     """The layers that stand in a type."""
     proper = taken_apart(typ)
@@ -117,3 +144,27 @@ def known_function(fullname: str) -> Any:
     if root == "symbolic" and not (fullname.startswith("symbolic.ops.") and getattr(symbolic, name, None) is found):
         return None  # the library's own rooms are no vocabulary
     return found if callable(found) else None
+
+
+def is_text_in_union(ctx: Any) -> bool:
+    """Whether mypy asks of the text in a union such as NumPy's ArrayLike, which it takes for a lambda's parameter
+    where it knows no better."""
+    proper = get_proper_type(ctx.type)
+    if not isinstance(ctx.context, OpExpr) or not isinstance(proper, Instance):
+        return False
+    if proper.type.fullname not in ("builtins.str", "builtins.bytes"):
+        return False
+    return isinstance(get_proper_type(ctx.api.lookup_type_or_none(ctx.context.left)), UnionType)
+
+
+def bound_anew(result: Type, ctx: Any) -> Type:
+    """`total += x` for an array `total`: from here on the name stands for a layer, as after `total = total + x`.
+
+    mypy would keep the array's type, and have the layer be one.
+    """
+    statement = ctx.context
+    if not isinstance(statement, OperatorAssignmentStmt) or is_layer(ctx.type) or not is_layer(result):
+        return result
+    if isinstance(statement.lvalue, NameExpr):
+        ctx.api.check_assignment(statement.lvalue, TempNode(result, context=statement.rvalue))
+    return unknown()

@@ -30,18 +30,23 @@ from mypy.types import (
     Type,
     UnboundType,
     UnionType,
+    flatten_nested_unions,
     get_proper_type,
 )
 
 from symbolic.mypy_plugin.expansions import Expansions
 from symbolic.mypy_plugin.metadata import in_alias, shaped
 from symbolic.mypy_plugin.reporting import SYMBOLIC_CODE, failed_hint
-from symbolic.mypy_plugin.statements import returns
+from symbolic.mypy_plugin.statements import RETURNED, returns
 from symbolic.mypy_plugin.vocabulary import ANNOTATED, DECLARED, MARKED, NotReady, taken_apart, unknown
 
 
 class Hints:
     """The hook of every hint in user code."""
+
+    expansions: Expansions
+    lookup: Callable[[str], Any]
+    collecting: int
 
     def __init__(self, expansions: Expansions, lookup: Callable[[str], Any]) -> None:
         self.expansions, self.lookup = expansions, lookup
@@ -152,7 +157,8 @@ class Hints:
 
     def _placed(self, ctx: AnalyzeTypeContext) -> Type:
         statement = self.semanal.statement
-        self.expansions.mappings.settled = False
+        for trigger in self.expansions.mappings.triggers(self.semanal.cur_mod_id):
+            self.semanal.add_plugin_dependency(trigger)
         if isinstance(statement, FuncDef):
             found = self._in_signature(ctx, statement)
             if found is not None:
@@ -186,7 +192,8 @@ class Hints:
             and stands_in(ctx.type, statement.unanalyzed_type)
         ):
             name = getattr(statement.lvalues[0], "name", "the value")
-            statement.rvalue = self._held(statement.rvalue, self._marked_native(typ), name)
+            whole = self._whole(ctx, typ, statement.unanalyzed_type)
+            statement.rvalue = self._held(statement.rvalue, self._marked_native(whole), name)
         return wider
 
     def _enclosing(self) -> Type | None:
@@ -206,12 +213,15 @@ class Hints:
 
         return fail
 
+    def _whole(self, ctx: AnalyzeTypeContext, typ: Type, written: Type | None) -> Type:
+        """The analyzed hint of which a hook was told one member: of `V | None`, `V`."""
+        return typ if written is None or ctx.type is written else self.collected(ctx, written)
+
     def _marked_native(self, typ: Type) -> Type:
         """What a hint of a single mark declares; nothing is held against a structure, or a bare native type."""
         proper = get_proper_type(typ)
-        if isinstance(proper, UnionType) and len(proper.items) == 1:
-            proper = get_proper_type(proper.items[0])
-        marked = isinstance(proper, Instance) and proper.type.fullname == MARKED
+        members = map(get_proper_type, flatten_nested_unions([proper]))  # an alias keeps its mark in a union of one
+        marked = any(isinstance(one, Instance) and one.type.fullname == MARKED for one in members)
         return self._checkable(self.expansions.native(typ)) if marked else unknown()
 
     def _checkable(self, native: Type) -> Type:
@@ -252,14 +262,16 @@ class Hints:
         if inputs and index == len(places) - 1:
             for statement in returns(function.body):
                 if statement.expr is not None:
-                    native = self._checkable(self.expansions.native(typ))
-                    statement.expr = self._held(statement.expr, native, "the returned value")
+                    whole = self._whole(ctx, typ, written.ret_type)
+                    native = self._checkable(self.expansions.native(whole))
+                    statement.expr = self._held(statement.expr, native, RETURNED)
             return self.expansions.returned(typ, inputs, module, fail)
         if inputs and holds_mark(typ):
             argument = function.arguments[index]
             if argument.initializer is not None:
                 what = f"the default of {argument.variable.name}"
-                argument.initializer = self._held(argument.initializer, self.expansions.native(typ), what)
+                whole = self._whole(ctx, typ, places[index])
+                argument.initializer = self._held(argument.initializer, self.expansions.native(whole), what)
             return self.expansions.parameter(typ, inputs, module, fail)
         taken = self.expansions.taken(inputs, module) if inputs else self._enclosing()
         if taken is None:
@@ -271,6 +283,9 @@ class Hints:
 
 class Signature:
     """The analyzed parameters of the function whose signature is being analyzed, for one round over it."""
+
+    function: FuncDef
+    types: Sequence[Type]
 
     def __init__(self, function: FuncDef, types: Sequence[Type]) -> None:
         self.function, self.types = function, types

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mypy.maptype import map_instance_to_supertype
 from mypy.nodes import CallExpr, MypyFile, RefExpr, TypeInfo
+from mypy.server.trigger import make_trigger, make_wildcard_trigger
 from mypy.types import (
     AnyType,
     Instance,
@@ -33,6 +34,12 @@ _WITHOUT = {"symbolic", "numpy", "typing", "typing_extensions", "builtins", "col
 
 class Mappings:
     """The deltas of native types, as one module sees them."""
+
+    words: Vocabulary
+    natives: Natives
+    modules: dict[str, MypyFile]
+    named: Sequence[str]
+    settled: bool
 
     def __init__(self, words: Vocabulary, natives: Natives, modules: dict[str, MypyFile], named: Sequence[str]) -> None:
         self.words, self.natives, self.modules, self.named = words, natives, modules, named
@@ -115,19 +122,37 @@ class Mappings:
 
     def _visible(self, module: str) -> Iterator[TypeInfo]:
         """The subclasses of `ToLiteral` in the modules that this one imports, near or far, then in itself."""
+        for name in self._reached(module):
+            yield from self._defined(name)
+
+    def _reached(self, module: str) -> Iterator[str]:
+        """The modules that this one imports, near or far, and itself, in the order in which a program runs them."""
         seen = {module}
         for name in [*self.named, *self._imported(module)]:
-            yield from self._reached(name, seen)
-        yield from self._defined(module)
+            yield from self._from(name, seen)
+        yield module
 
-    def _reached(self, module: str, seen: set[str]) -> Iterator[TypeInfo]:
-        """Those of a module and of what it imports, in the order in which a program would run them."""
+    def _from(self, module: str, seen: set[str]) -> Iterator[str]:
         if module in seen or module.partition(".")[0] in _WITHOUT:
             return
         seen.add(module)
         for name in self._imported(module):
-            yield from self._reached(name, seen)
-        yield from self._defined(module)
+            yield from self._from(name, seen)
+        yield module
+
+    def triggers(self, module: str) -> Iterator[str]:
+        """What mypy's daemon calls the changes by which a hint of this module may come to mean something else.
+
+        In files the module depends on the others by what is noted in its tree, whether it names them or not.
+        """
+        self.settled = False
+        self._kept.clear()  # the daemon comes back to classes that were settled
+        reached = list(self._reached(module))
+        if module in self.modules:
+            self.modules[module].module_refs.update(reached[:-1])
+        for name in reached:
+            yield make_wildcard_trigger(name)  # a class is added, or taken away
+            yield from [make_trigger(info.fullname) for info in self._defined(name)]
 
     def _imported(self, module: str) -> list[str]:
         """The modules from which a module has names. Stubs register nothing."""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from mypy.nodes import ARG_OPT, ARG_POS, Context
+from mypy.nodes import ARG_OPT, ARG_POS, ARG_STAR, Context, FuncDef
+from mypy.subtypes import is_subtype
 from mypy.types import (
     AnyType,
     CallableType,
@@ -16,21 +17,28 @@ from mypy.types import (
     ProperType,
     TupleType,
     Type,
+    TypeType,
+    TypeVarType,
+    UnionType,
+    flatten_nested_unions,
     get_proper_type,
 )
 
+from symbolic.differentiated import no_position
 from symbolic.dims import Names
 from symbolic.mypy_plugin.arguments import Arguments
 from symbolic.mypy_plugin.calls import Calls
 from symbolic.mypy_plugin.expansions import Expansions, is_native
+from symbolic.mypy_plugin.functions import is_bound
 from symbolic.mypy_plugin.given import Given
 from symbolic.mypy_plugin.reporting import report
 from symbolic.mypy_plugin.running import Running
-from symbolic.mypy_plugin.vocabulary import NDARRAY, Vocabulary, is_layer, unknown
+from symbolic.mypy_plugin.vocabulary import DERIVATIVE, NDARRAY, Vocabulary, is_layer, unknown
 from symbolic.polynomial import Rest
 from symbolic.spec import Spec
 from symbolic.static.abstract import UNKNOWN, Finding
 
+REMAT = "symbolic.custom.remat"
 UNARY = "symbolic.ops.families.Unary"
 SEQUENTIAL = "symbolic.nn.containers.Sequential"
 LINEAR = "symbolic.nn.layers.Linear"
@@ -45,6 +53,12 @@ DERIVATIVES = {
 
 class Networks:
     """The hooks of what takes networks or functions, over one build's types."""
+
+    words: Vocabulary
+    expansions: Expansions
+    arguments: Arguments
+    calls: Calls
+    running: Running
 
     def __init__(
         self, words: Vocabulary, expansions: Expansions, arguments: Arguments, calls: Calls, running: Running
@@ -120,7 +134,7 @@ class Networks:
 
     def linear(self, ctx: Any) -> Type:
         """`Linear(4, 8)`: of (..., 4), (..., 8)."""
-        default = get_proper_type(ctx.default_return_type)
+        default: Type = get_proper_type(ctx.default_return_type)
         given = Given(ctx)
         sizes: list[Spec] = []
         for k, name in enumerate(("inputs", "outputs")):
@@ -135,32 +149,70 @@ class Networks:
         return self.words.instance(LINEAR, *tapes)
 
     # ------------------------------------------------------------------ functions of functions
+    def again(self, ctx: Any) -> Type:
+        """`remat(layer)`: a function, of values or of layers."""
+        given = Given(ctx)
+        args = self.words.layer_args(given.positional[0][0]) if given.positional else None
+        if args is None:
+            return self.calls.function(REMAT, ctx)
+        taken, result = self.words.tape_args(args[0]), self.words.tape_args(args[1])
+        if taken is None or result is None:
+            return unknown()
+        plain = self.expansions.natives.plain
+        types = [plain(one) for one in (taken[0].items if isinstance(taken[0], TupleType) else [taken[0]])]
+        function = CallableType(
+            types,
+            [ARG_POS] * len(types),
+            [None] * len(types),
+            plain(result[0]),
+            self.words.instance("builtins.function"),
+        )
+        return self.calls.bodies.callable(function, args[0], ctx.api.tree.fullname)
+
     def derivative(self, ctx: Any, kind: str) -> Type:
         """`grad(f, argnums)` and its like: a function of the same arguments, or the layer of the same input."""
         given = Given(ctx)
         if not given.positional:
             return ctx.default_return_type  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
         f = get_proper_type(given.positional[0][0])
-        known = self._setting(given, 1, "argnums", 0) if kind != "vmap" else 0
+        known = 0
+        if kind != "vmap":
+            known = self._setting(given, 1, "argnums", 0)
+            self._positions(given)
         has_aux = self._setting(given, 2, "has_aux", False) if "grad" in kind else False
         if is_layer(f):
             return self._of_layer(f, kind, known, ctx)
         if isinstance(f, Overloaded):
             return unknown()
         if not isinstance(f, CallableType):
-            if isinstance(f, AnyType) or (isinstance(f, Instance) and f.type.get("__call__") is not None):
-                return unknown()
-            report(
-                ctx.api,
-                Finding(f"{kind} of {self.calls.short_native(f)}, which is not callable", "give a function or a layer"),
-                ctx.context,
-            )
+            if not self._is_callable(f):
+                seen = f"{kind} of {self.calls.short_native(f)}, which is not callable"
+                report(ctx.api, Finding(seen, "give a function or a layer"), ctx.context)
             return unknown()
         if has_aux not in (True, False) or f.is_type_obj():
             return unknown()
-        made = self._of_function(f, kind, known, has_aux)
+        self._check_positions(f, kind, known, ctx)
+        made = self._of_function(f, kind, known, has_aux, _is_method(f, ctx))
+        made = made.copy_modified(fallback=self.words.instance(DERIVATIVE))  # which has more than a function: `traces`
         taken = self.calls.bodies.taken(ctx.api)
         return made if taken is None else self.calls.bodies.callable(made, taken, ctx.api.tree.fullname)
+
+    def _is_callable(self, typ: ProperType) -> bool:
+        """Whether every value of a type can be called; `function` is what mypy makes of unlike ones in a row."""
+        if isinstance(typ, UnionType):
+            return all(self._is_callable(get_proper_type(one)) for one in typ.items)
+        if not isinstance(typ, Instance):
+            return isinstance(typ, (AnyType, CallableType, Overloaded, TypeType, TypeVarType))
+        return typ.type.fullname == "builtins.function" or is_layer(typ) or typ.type.get("__call__") is not None
+
+    def _positions(self, given: Given) -> None:
+        """See that `argnums` are positions."""
+        row = given.positional[1] if len(given.positional) > 1 else given.named.get("argnums")
+        one = UnionType([self.words.instance("builtins.int"), self.words.instance("numpy.integer", unknown())])
+        if row is not None and not is_subtype(row[0], UnionType([one, self.words.instance("typing.Sequence", one)])):
+            seen = f"argnums is {self.calls.short_native(row[0])}"
+            found = Finding(seen, "give the position of an argument, or a tuple of them")
+            report(given.api, found, row[1] or given.context)
 
     def _setting(self, given: Given, position: int, name: str, default: Any) -> Any:
         row = given.positional[position] if position < len(given.positional) else given.named.get(name)
@@ -177,15 +229,15 @@ class Networks:
         given = gradient if kind == "grad" else self.words.tuple_of([value, gradient])
         return self.words.layer(args[0], self.words.tape(given, given))
 
-    def _of_function(self, f: CallableType, kind: str, argnums: Any, has_aux: bool) -> CallableType:
+    def _of_function(self, f: CallableType, kind: str, argnums: Any, has_aux: bool, method: bool) -> CallableType:
         plain = self.expansions.natives.plain
-        types = [plain(one) for one in f.arg_types]
+        types = [self._number(plain(one)) for one in f.arg_types]
         if kind == "vmap":
             mapped = [self._mapped(one) for one in types]
             return f.copy_modified(
                 arg_types=mapped, ret_type=self._mapped(plain(f.ret_type)), name=None, implicit=False
             )
-        positional = [typ for typ, how in zip(types, f.arg_kinds, strict=True) if how in (ARG_POS, ARG_OPT)]
+        positional = [typ for typ, how in zip(types, f.arg_kinds, strict=True) if how in (ARG_POS, ARG_OPT)][method:]
         gradient, value = self._chosen(positional, argnums), plain(f.ret_type)
         if kind in ("jacobian", "hessian"):
             result: Type = self._second(gradient, value if kind == "jacobian" else gradient)
@@ -197,6 +249,16 @@ class Networks:
             result = gradient if kind == "grad" else self.words.tuple_of([value, gradient])
         return f.copy_modified(arg_types=types, ret_type=result, name=None, implicit=False)
 
+    def _check_positions(self, f: CallableType, kind: str, argnums: Any, ctx: Any) -> None:
+        """Report positions of arguments that a function has not."""
+        count = sum(how in (ARG_POS, ARG_OPT) for how in f.arg_kinds)
+        if kind == "vmap" or any(how is ARG_STAR for how in f.arg_kinds):
+            return
+        for one in argnums if isinstance(argnums, (tuple, list)) else [argnums]:
+            if isinstance(one, int) and not -count <= one < count:
+                error = no_position(one, count, (f.name or "the function").partition(" of ")[0])
+                report(ctx.api, Finding(error.seen, error.remedy, "symbolic-shape"), ctx.context)
+
     def _chosen(self, types: Sequence[Type], argnums: Any) -> ProperType:
         """The type of the gradient: that of the argument; several are a tuple."""
         if isinstance(argnums, (tuple, list)):
@@ -204,6 +266,15 @@ class Networks:
         if not isinstance(argnums, int) or not -len(types) <= argnums < len(types):
             return unknown()
         return get_proper_type(types[argnums])
+
+    def _number(self, typ: ProperType) -> ProperType:
+        """The type of an argument by which is differentiated: to the functions of `math` hints say what becomes one."""
+        names = {
+            one.type.fullname for one in map(get_proper_type, flatten_nested_unions([typ])) if isinstance(one, Instance)
+        }
+        if not names or not names <= {"typing.SupportsFloat", "typing.SupportsIndex"}:
+            return typ
+        return self.words.instance("builtins.float")
 
     def _second(self, by: ProperType, value: ProperType) -> ProperType:
         """The type of the derivative of a value by an argument: a number by a number is one, all else an array."""
@@ -220,3 +291,9 @@ class Networks:
         if isinstance(proper, TupleType):
             return proper.copy_modified(items=[self._mapped(one) for one in proper.items])
         return unknown() if not isinstance(proper, NoneType) else proper
+
+
+def _is_method(f: CallableType, ctx: Any) -> bool:
+    """Whether a function is differentiated where its class is defined: the positions are those after `self`."""
+    definition = f.definition
+    return isinstance(definition, FuncDef) and is_bound(definition) and ctx.api.scope.active_class() is not None

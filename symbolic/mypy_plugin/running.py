@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mypy.nodes import ARG_NAMED, ARG_NAMED_OPT, CallExpr, Context, Decorator, Expression, MemberExpr, RefExpr
+from mypy.nodes import ARG_NAMED, ARG_NAMED_OPT, CallExpr, Context, Decorator, Expression, MemberExpr, NameExpr, RefExpr
 from mypy.subtypes import is_subtype
 from mypy.types import (
     AnyType,
@@ -28,7 +28,10 @@ from symbolic.mypy_plugin.expansions import Expansions
 from symbolic.mypy_plugin.functions import Functions, Plan, is_bound
 from symbolic.mypy_plugin.given import Given
 from symbolic.mypy_plugin.reporting import report
-from symbolic.mypy_plugin.vocabulary import FACTORY, NDARRAY, Vocabulary, is_layer, unknown
+from symbolic.mypy_plugin.statements import RETURNED
+from symbolic.mypy_plugin.vocabulary import FACTORY, NDARRAY, Vocabulary, holds_layer, is_layer, unknown
+from symbolic.outcome import returned_structure
+from symbolic.polynomial import Rest
 from symbolic.signature import no_values
 from symbolic.spec import Spec
 from symbolic.static.abstract import Finding
@@ -48,6 +51,11 @@ class Inputs(NamedTuple):
 class Running:
     """The hooks of what runs a layer, over one build's types."""
 
+    words: Vocabulary
+    expansions: Expansions
+    functions: Functions
+    calls: Calls
+
     def __init__(self, words: Vocabulary, expansions: Expansions, functions: Functions, calls: Calls) -> None:
         self.words, self.expansions, self.functions, self.calls = words, expansions, functions, calls
 
@@ -59,17 +67,21 @@ class Running:
             return self.calls.operation(ctx, name)
         given, module = Given(ctx), ctx.api.tree.fullname
         self._optimizer(given)
+        if name != "__call__" and given.named:
+            seen = f"Layer.{name}() got an unexpected keyword argument {next(iter(given.named))!r}"
+            more = ", and the optimizer as optimizer=…" if name == "train" else ""
+            report(ctx.api, Finding(seen, f"give the inputs by position{more}"), ctx.context)
         known = self._known(ctx) if name == "__call__" else None
         if known is not None:
             title, plan = known
             rows = self._by_name(given, title, plan)
-            if rows is None:  # hyperparameters alone: another layer; or a mistake, which is told
-                return self.functions.layer(plan, module)
+            if rows is None:  # hyperparameters alone: another layer, or a factory; or a mistake, which is told
+                return self.functions.made(plan.given(given.named), module)
             result = self._checked(rows, self._bound(plan, rows, args[1]), ctx)
         elif given.named and name == "__call__":
             return self._unknown_names(given, args, ctx)
         elif is_factory(ctx.type) and name != "__call__":
-            report(ctx.api, unmade(get_proper_type(ctx.type)), ctx.context)
+            report(ctx.api, unmade(get_proper_type(ctx.type), ctx.context), ctx.context)
             return unknown()
         else:
             result = self.result(args, [typ for typ, _ in given.positional], given, ctx)
@@ -174,7 +186,8 @@ class Running:
     ) -> None:
         """Hold the hyperparameters that are given against their hints, and see that none is missing."""
         missing = [str(one.name) for one in plan.hyperparameters if not one.optional and one.name not in rows]
-        if missing and given.faithful:
+        complete = any(one.name in rows for one in plan.inputs)  # else the others may be given later
+        if missing and complete and given.faithful:
             report(given.api, without_values(title, missing), given.context)
         for one in plan.hyperparameters:
             row = rows.get(one.name or "")
@@ -218,7 +231,10 @@ class Running:
         if isinstance(data, AnyType) or isinstance(declared, AnyType):
             return None
         if isinstance(declared, UnionType):
-            each = [self.misfit(data, get_proper_type(one), what, names) for one in declared.items]
+            members = [one for one in map(get_proper_type, declared.items) if not isinstance(one, NoneType)]
+            if isinstance(data, NoneType) and len(members) < len(declared.items):
+                return None
+            each = [self.misfit(data, one, what, names) for one in members]
             return None if None in each else each[0]
         natives = self.expansions.natives
         have, want = natives.spec(data), natives.spec(declared)
@@ -233,14 +249,17 @@ class Running:
             seen = f"{what} is {self.calls.short_native(data)} where {self.calls.short_native(declared)} is declared"
             return Finding(seen, "give an array: np.asarray(x)")
         scalar = isinstance(want, Spec) and want.shape == () and is_array(declared) is False
-        if scalar and is_array(data) and isinstance(have, Spec) and have.shape is None and not natives.is_loose(data):
+        open_rank = isinstance(have, Spec) and (have.shape is None or (len(have.shape) > 1 and Rest() in have.shape))
+        if scalar and is_array(data) and open_rank and not natives.is_loose(data):
             return self._undeclared(data, declared, what)
         return None
 
     def _undeclared(self, data: ProperType, declared: ProperType, what: str) -> Finding:
         have, want = self.calls.short_native(data), self.calls.short_native(declared)
         remedy = f"give a value of type {want}"
-        if is_array(data):
+        if isinstance(declared, TupleType):
+            remedy = f"give a tuple of {len(declared.items)}"
+        elif is_array(data):
             remedy = f"reduce it to a number (np.sum, np.mean), or declare {have}"
         return Finding(f"{what} is {have} where {want} is declared", remedy)
 
@@ -260,11 +279,18 @@ class Running:
             for one in typ.items:
                 self.check_returned(get_proper_type(one), declared, what, place, api)
             return
+        if what == RETURNED and isinstance(typ, Instance) and typ.type.has_base("typing.Mapping") and holds_layer(typ):
+            report(api, Finding(*returned_structure(typ.type.name)), place)
+            return
         if isinstance(typ, AnyType) or isinstance(declared, AnyType):
             return
-        if isinstance(declared, TupleType) and isinstance(typ, TupleType) and len(declared.items) == len(typ.items):
-            for one, other in zip(typ.items, declared.items, strict=True):
+        pairs = paired(typ, declared)
+        if pairs is not None:
+            for one, other in pairs:
                 self.check_returned(get_proper_type(one), get_proper_type(other), what, place, api)
+            return
+        if isinstance(typ, TupleType):
+            report(api, self._miscounted_entries(typ, declared, what), place)
             return
         layer = self.words.layer_args(typ)
         tape = None if layer is None else self.words.tape_args(layer[1])
@@ -273,17 +299,48 @@ class Running:
         if found is not None:
             report(api, found, place)
 
+    def _miscounted_entries(self, typ: TupleType, declared: ProperType, what: str) -> Finding:
+        count = len(typ.items)
+        if isinstance(declared, TupleType):
+            seen = f"{what} has {count} entries where {len(declared.items)} are declared"
+            return Finding(seen, "return as many values as the hint says")
+        want = self.calls.short_native(declared)
+        return Finding(f"{what} is a tuple of {count} entries where {want} is declared", f"give a value of type {want}")
+
+
+_ROWS = ("builtins.tuple", "builtins.list", "typing.Sequence")
+
+
+def paired(typ: ProperType, declared: ProperType) -> list[tuple[Type, Type]] | None:
+    """The entries of a structure beside what is declared of each; `None` for what is no structure, or of another
+    number of entries."""
+    entries, wanted = [list(one.items) if isinstance(one, TupleType) else _entry(one) for one in (typ, declared)]
+    if entries is None or wanted is None:
+        return None
+    if not isinstance(entries, list):
+        return [(entries, one) for one in wanted] if isinstance(wanted, list) else [(entries, wanted)]
+    if not isinstance(wanted, list):
+        return [(one, wanted) for one in entries]
+    return list(zip(entries, wanted, strict=True)) if len(entries) == len(wanted) else None
+
+
+def _entry(typ: ProperType) -> Type | None:
+    return typ.args[0] if isinstance(typ, Instance) and typ.type.fullname in _ROWS and typ.args else None
+
 
 def is_factory(typ: Type) -> bool:
     proper = get_proper_type(typ)
     return isinstance(proper, Instance) and proper.type.has_base(FACTORY)
 
 
-def unmade(factory: ProperType) -> Finding:
+def unmade(factory: ProperType, call: Context) -> Finding:
     """What is said of a factory that is run."""
+    callee = call.callee if isinstance(call, CallExpr) else None
+    owner = callee.expr if isinstance(callee, MemberExpr) else None
+    title = owner.name if isinstance(owner, (NameExpr, MemberExpr)) else "a factory"
     parameters = get_proper_type(factory.args[1]) if isinstance(factory, Instance) and len(factory.args) > 1 else None
     rows = zip(parameters.arg_names, parameters.arg_kinds, strict=True) if isinstance(parameters, Parameters) else ()
-    return without_values("a factory", [str(name) for name, kind in rows if not kind.is_optional()][1:])
+    return without_values(title, [str(name) for name, kind in rows if not kind.is_optional()][1:])
 
 
 def without_values(title: str, missing: Sequence[str]) -> Finding:

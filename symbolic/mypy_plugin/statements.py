@@ -16,6 +16,9 @@ from mypy.nodes import (
     WithStmt,
 )
 
+RETURNED = "the returned value"
+"""What sentences call it, at run time and here."""
+
 
 def returns(node: Node) -> Iterator[ReturnStmt]:
     """The return statements of a body."""

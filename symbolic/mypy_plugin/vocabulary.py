@@ -13,6 +13,7 @@ from mypy.types import (
     TupleType,
     Type,
     TypeAliasType,
+    TypedDictType,
     TypeOfAny,
     UninhabitedType,
     UnionType,
@@ -25,8 +26,9 @@ IDENTITY = "symbolic.leaves.Identity"
 PROJECTION = "symbolic.leaves.Projection"
 LITERAL = "symbolic.leaves.Literal"
 WEIGHT = "symbolic.leaves.Weight"
+DERIVATIVE = "symbolic.deriving.Derivative"
 NO_DELTA = "symbolic.literal.NoDelta"
-FACTORY = "symbolic.decorated.Factory"
+FACTORY = "symbolic.factories.Factory"
 TRAINER = "symbolic.training.Trainer"
 TO_LITERAL = "symbolic.literal.ToLiteral"
 SYMBOLIC = "symbolic.hints.Symbolic"
@@ -118,6 +120,12 @@ class Vocabulary:
         data, delta = map(get_proper_type, mapped.args)
         return data, delta
 
+    def is_constant(self, typ: Type | None) -> bool:
+        """Whether a layer takes whatever there is, as weights do and what is made of them alone."""
+        layer = self.layer_args(typ)
+        tape = None if layer is None else self.tape_args(layer[0])
+        return tape is not None and isinstance(tape[0], Instance) and tape[0].type.fullname == "builtins.object"
+
 
 def taken_apart(typ: Type | None) -> ProperType | None:
     """The type itself to look into; `None` for a recursive alias, which has no end."""
@@ -145,4 +153,18 @@ def holds_layer(typ: Type | None) -> bool:
         return is_layer(proper) or (not is_phantom(proper) and any(map(holds_layer, proper.args)))
     if isinstance(proper, (TupleType, UnionType)):
         return any(map(holds_layer, proper.items))
+    if isinstance(proper, TypedDictType):
+        return any(map(holds_layer, proper.items.values()))
     return False
+
+
+def entry_of(typ: TupleType, name: str) -> Type | None:
+    """The entry of a named tuple by its name; mypy knows by its number alone that it is a layer."""
+    fields = typ.partial_fallback.type.metadata.get("namedtuple", {}).get("fields", [])
+    return typ.items[fields.index(name)] if name in fields else None
+
+
+def is_protocol(typ: ProperType) -> bool:
+    """Whether a result is known by what it can do alone, as that of `max`."""
+    members = map(get_proper_type, typ.items if isinstance(typ, UnionType) else [typ])
+    return any(isinstance(one, Instance) and one.type.is_protocol for one in members)

@@ -87,6 +87,10 @@ _MOST_ENTRIES = 1_000_000
 class Abstract(Tracing):
     """A trace without any data: what it is asked and cannot know is `NotKnown`, and no fault of the program's."""
 
+    given: Leaves
+    count: int
+    asked: bool
+
     def __init__(self, given: Leaves, facts: Inference) -> None:
         super().__init__((), facts, None)
         self.given = given
@@ -179,6 +183,8 @@ def native(value: Any) -> type:
 
 class Leaves:
     """The leaves that stand for the values among the arguments of one call."""
+
+    faithful: bool
 
     def __init__(self) -> None:
         self.specs: dict[AnyLayer, AnySpec] = {}

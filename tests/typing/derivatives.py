@@ -103,6 +103,34 @@ def clipped(x: float) -> tuple[float, Callable[[float], float]]:
 
 reveal_type(clipped(2.0))  # R: float
 
+reveal_type(remat(net)(w))  # R: float
+reveal_type(remat(kernel)(w, 2.0))  # R: float
+reveal_type(grad(remat(lambda x: x * 2.0))(2.0))  # R: Any
+reveal_type(vmap(custom_gradient(lambda x, k: (x * k, lambda d: (d, d))), (0, None))(w, 2.0))  # R: Any
+reveal_type(grad(cube).traces().paths)  # R: int
+for function in (cube, lambda x: x * 2.0):  # unlike ones, each of which can be called
+    reveal_type(grad(function))  # R: (def (x: float) -> float) | (def (x: Any) -> Any)
+for pair in (lambda x: x, lambda x: (x, x)):
+    reveal_type(grad(pair, has_aux=True))  # R: def (x: Any) -> tuple[Any, Any]
+
+
+class Model:
+    scale = 2.0
+
+    def loss(self, x: float, w: np.ndarray) -> float:
+        total: float = np.sum(w) * x * self.scale
+        return total
+
+    slope = grad(loss)
+
+    @value_and_grad
+    def both(self, x: float) -> float:
+        return x * self.scale
+
+
+reveal_type(Model().slope(2.0, w))  # R: float
+reveal_type(Model().both(2.0))  # R: tuple[float, float]
+
 
 # ------------------------------------------------------------------ in a body
 @symbolic
@@ -117,6 +145,7 @@ reveal_type(slope(2.0))  # R: float
 def check_values() -> None:
     assert grad(cube)(2.0) == 12.0 and grad(grad(cube))(2.0) == 12.0 and slope(2.0) == 13.0
     assert grad(loss)(w, x).tolist() == [2.0, 2.0] and grad(loss, argnums=2)(w, x, 2.0) == 2.0
+    assert Model().slope(2.0, w) == 4.0 and Model().both(2.0) == (4.0, 2.0)
     gradients = grad(loss, (0, 1))(w, x)
     assert type(gradients) is tuple and gradients[1].tolist() == [-2.0, -2.0]
     assert grad(with_more, has_aux=True)(w)[1] == "more" and value_and_grad(net)(w)[0] == 4.0

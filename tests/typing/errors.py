@@ -89,7 +89,7 @@ total.train(np.ones(2), optimizer=0.1)  # E:  [symbolic|arg-type|call-overload]
 total.trainer(SGD(0.1))(1.0)  # E:  [symbolic|arg-type|call-overload|misc]
 total.trainer(0.1)  # E:  [symbolic|arg-type]
 total.nothing  # E: nothing  [symbolic|attr-defined]
-dense(inputs=4)  # E:  [symbolic|call-arg|call-overload]
+dense(inputs=4).predict(np.ones((3, 4)))  # E: no value for outputs  [symbolic]
 dense(inputs="4", outputs=2)  # E:  [symbolic|arg-type|call-overload]
 dense(inputs=4, outputs=2, units=3)  # E:  [symbolic|call-arg|call-overload]
 dense.predict(np.ones((3, 4)))  # E:  [symbolic|attr-defined|call-arg|misc]
@@ -133,3 +133,22 @@ def wrong_local(x: V) -> F:
 class BadToLiteral(ToLiteral[np.int16, np.float32]):
     def __call__(self, data: np.int16) -> str:  # E:  [override]
         return "a"
+
+
+@symbolic
+def of_three(x: Annotated[np.ndarray, Symbolic]) -> tuple[Annotated[np.ndarray, Symbolic], float]:
+    return x, 1.0, x  # E:12: the returned value has 3 entries where 2 are declared; return as many values as the hint says  [symbolic]
+
+
+@symbolic
+def in_a_dictionary(x: Annotated[np.ndarray, Symbolic]) -> dict[str, Annotated[np.ndarray, Symbolic]]:
+    return {"a": x}  # E:12: the function returns a dict that holds traced values; return one value, or a tuple  [symbolic]
+
+
+total.train(np.ones(3), optimiser=None)  # E:1: Layer.train() got an unexpected keyword argument 'optimiser'; give the inputs  [symbolic]
+
+
+@symbolic
+def union_of(x: V, bias: V | None = "a") -> V | None:  # E: str  [symbolic]
+    y: V | None = "a"  # E: str where ndarray is declared  [symbolic]
+    return "a"  # E: str where ndarray is declared  [symbolic]

@@ -299,7 +299,7 @@ def nested_helper(x: V, rate: float = 0.5) -> V:
 
 @symbolic
 def with_lambda(x: V) -> V:
-    scale = lambda y: y * 2.0  # F[pyright]: unknown
+    scale = lambda y: y * 2.0  # F[pyright]:
     return scale(x)  # E: untyped function  [no-untyped-call]  # F[pyright]: unknown
 
 
@@ -325,7 +325,7 @@ def perceptron(x: V, sizes: tuple[int, ...]) -> V:
 @symbolic
 def cross_entropy(x: V, y: V) -> F:
     logits = perceptron(x, sizes=(4, 8, 3))
-    return np.mean(logsumexp(logits, axis=-1) - np.sum(y * logits, axis=-1))
+    return np.mean(logsumexp(logits, axis=-1) - np.sum(y * logits, axis=-1))  # F[pyright]: unknown
 
 
 @symbolic

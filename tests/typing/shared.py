@@ -162,7 +162,7 @@ def square(x: np.ndarray) -> float:
 
 
 reveal_type(grad(square)(x))  # R: ndarray  # P: ndarray
-reveal_type(grad(total)(x))  # R: ndarray  # P: ndarray
+reveal_type(grad(total)(x))  # R: ndarray  # P: ndarray  # P[mypy-without-plugin]: Any
 reveal_type(value_and_grad(square)(x))  # R: tuple[float, ndarray]  # P: tuple[float, ndarray]
 reveal_type(hessian(square)(x))  # R: ndarray  # P: ndarray
 reveal_type(vmap(grad(square))(x))  # R: ndarray  # P: ndarray

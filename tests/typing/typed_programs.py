@@ -63,12 +63,12 @@ def expect(memory: V) -> V:
 
 @symbolic
 def surprise(letters: V, following: V) -> F:
-    memory, total = np.zeros(8), 0.0
+    memory, total = np.zeros(8), 0.0  # what an array is iterated over is Any, and pyright's strict mode tells of what follows
     for letter, right in zip(letters, following, strict=True):
-        memory = remember(letter, memory)
-        logits = expect(memory)
-        total += logsumexp(logits) - right @ logits
-    return total
+        memory = remember(letter, memory)  # F[pyright]:
+        logits = expect(memory)  # F[pyright]:
+        total += logsumexp(logits) - right @ logits  # F[pyright]:
+    return total  # F[pyright]:
 
 
 # ------------------------------------------------------------------ attention, as functions of functions

@@ -45,4 +45,5 @@ Sequential(total, doubled)
 Sequential(Linear(4, 8), ReLU(), Linear(8, 2), total, doubled)
 Linear("4", 8)  # E:  [arg-type]
 Linear(4)  # E:  [call-arg]
-Graph([total], [doubled])  # E:  [symbolic|list-item|arg-type]
+Graph([total], [doubled])  # E:8:  [symbolic|list-item|arg-type]  # E:17:  [symbolic|list-item|arg-type]
+Sequential(Linear(4, 8), doubled)  # E:1: is given ndarray[..., 8]: its input is ndarray[..., 8] where float is  [symbolic]
