@@ -159,13 +159,13 @@ def _traced(function: Any) -> Callable[..., Any]:
 
 def method(name: str, self: Value, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
     """What `self.name(*args, **kwargs)` gives."""
-    return call(_method(name), (self, *args), kwargs)
+    return call(named_method(name), (self, *args), kwargs)
 
 
 _METHODS: dict[str, Callable[..., Any]] = {}
 
 
-def _method(name: str) -> Callable[..., Any]:
+def named_method(name: str) -> Callable[..., Any]:
     """One function for each name, so that the answers are kept."""
 
     def apply(self: Any, /, *args: Any, **kwargs: Any) -> Any:

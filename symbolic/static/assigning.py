@@ -1,0 +1,156 @@
+"""Where does an assigned value go: to a name, into an array or a list, apart into several targets?"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from symbolic.dims import Names
+from symbolic.hints import Hint
+from symbolic.polynomial import Size
+from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec
+from symbolic.static import evaluation
+from symbolic.static.abstract import UNKNOWN, Finding, Value
+from symbolic.static.calling import Calling
+from symbolic.static.declared import spec_of_hint, unify
+from symbolic.static.facts import facts_of, with_facts
+from symbolic.static.holding import Every, Ref, joined, spec_for, traced
+from symbolic.static.signatures import Reading
+from symbolic.static.things import Alias, Class
+
+
+class Assigning(Calling):
+    """Assignments."""
+
+    def assign(self, target: ast.expr, value: Any) -> None:
+        if isinstance(target, ast.Name):
+            self.bind(target.id, value)
+            if isinstance(value, Value):
+                self.shown(target, value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self._apart(target.elts, value, target)
+        elif isinstance(target, ast.Starred):
+            self.assign(target.value, value)
+        elif isinstance(target, ast.Attribute):
+            self._into_object(self.evaluate(target.value), target.attr, value)
+        elif isinstance(target, ast.Subscript):
+            self._into(self.evaluate(target.value), self.evaluate(target.slice), value, target)
+
+    def _apart(self, targets: list[ast.expr], value: Any, node: ast.AST) -> None:
+        entries = self.entries(value, node)
+        star = next((k for k, one in enumerate(targets) if isinstance(one, ast.Starred)), None)
+        if type(entries) is not tuple or (len(entries) != len(targets) if star is None else len(entries) < len(targets) - 1):
+            entry = self.entry_of(entries) if isinstance(entries, Every) else UNKNOWN
+            for one in targets:
+                whole = self.state.made(list, Every(entry)) if isinstance(one, ast.Starred) else entry
+                self.assign(one, whole)
+            return
+        if star is not None:
+            behind = len(targets) - star - 1
+            middle = self.state.made(list, entries[star : len(entries) - behind])
+            entries = (*entries[:star], middle, *entries[len(entries) - behind :])
+        for one, part in zip(targets, entries, strict=True):
+            self.assign(one, part)
+
+    def _into_object(self, home: Any, name: str, value: Any) -> None:
+        if not isinstance(home, Ref) or not isinstance(home.kind, Class):
+            return
+        inner = self.state.contents(home)
+        if type(inner) is dict:
+            self.state.set(home, {**inner, name: value})
+
+    def _into(self, home: Any, index: Any, value: Any, target: ast.Subscript) -> None:
+        """`home[index] = value`."""
+        if isinstance(home, Value):
+            given = [self.plain(one) for one in (index, value)]
+            if all(one is not UNKNOWN for one in given):
+                self.operate(evaluation.named_method("__setitem__"), [home, *given], {}, target)
+        elif isinstance(home, Ref):
+            inner = self.state.contents(home)
+            if home.kind is list and type(inner) is tuple and type(index) is int and -len(inner) <= index < len(inner):
+                at = index % len(inner)
+                self.state.set(home, (*inner[:at], value, *inner[at + 1 :]))
+            elif home.kind is list and type(inner) in (tuple, Every) and not isinstance(index, slice):
+                entry = joined(self.entry_of(inner), value, self.state, self.state)
+                self.state.set(home, Every(entry, len(inner) if type(inner) is tuple else inner.count))
+            elif home.kind is dict and type(inner) is dict and isinstance(index, (str, int, float, bool, type(None))):
+                self.state.set(home, {**inner, index: value})
+            else:
+                self.state.lose(home)
+
+    # ------------------------------------------------------------------ locals with hints
+    def declared_local(self, node: ast.AnnAssign, value: Any) -> Any:
+        """A local's hint: its value is held against it, and what it says is known from then on."""
+        if self._is_alias(node):
+            assert node.value is not None
+            return Alias(node.value, self.frame)
+        if self.frame.hints is None or self.report.calls:
+            return value
+        read = Reading(self.at).read(node.annotation, self.frame)
+        if not read.is_symbolic or read.hint is None:
+            return value
+        if node.value is None or value is UNKNOWN:
+            return self._as_declared(read.hint)
+        found = self._unfit(read.hint, spec_for(self.plain(value), self.state), node)
+        if found is not None:
+            self.report.find(found, node.value, self.notes_on(found))
+            return UNKNOWN
+        return value
+
+    def _is_alias(self, node: ast.AnnAssign) -> bool:
+        written = node.annotation
+        name = written.attr if isinstance(written, ast.Attribute) else getattr(written, "id", "")
+        return name == "TypeAlias" and node.value is not None
+
+    def _as_declared(self, hint: Hint) -> Any:
+        spec: Any = spec_of_hint(hint)
+        if hint.native in PYTHON_DTYPES or not isinstance(spec, Spec) or not self._names_in(spec) <= self.frame.names:
+            return UNKNOWN
+        return traced(Value(with_facts(spec, facts_of(self.state))), True)
+
+    def _unfit(self, hint: Hint, actual: AnySpec, node: ast.AnnAssign) -> Finding | None:
+        """What is wrong with a value for a local's hint: the names of the signature are rigid."""
+        names, facts = Names(), facts_of(self.state)
+        for name in self.frame.names:
+            names.bound[name] = facts.get(name, Size.named(name))
+        if isinstance(actual, (OpaqueSpec, TupleSpec)):
+            return None
+        what = node.target.id if isinstance(node.target, ast.Name) else "the value"
+        found = unify([hint], [actual], [what], names)
+        return found if isinstance(found, Finding) else None
+
+    def _names_in(self, spec: Spec) -> set[str]:
+        return {name for size in spec.shape or () if isinstance(size, Size) for name in size.names}
+
+    def notes_on(self, found: Finding) -> tuple[tuple[int, str], ...]:
+        """Where the names that a message mentions were declared."""
+        notes = [
+            (line, f"{name} is declared here, by {what}")
+            for name, (line, what) in self.frame.origins.items()
+            if name in _words(found.seen)
+        ]
+        return tuple(notes)
+
+    # ------------------------------------------------------------------ patterns
+    def assign_pattern(self, pattern: ast.pattern, subject: Any) -> None:
+        """The names that a pattern binds: what it takes apart is not known."""
+        if isinstance(pattern, ast.MatchAs):
+            if pattern.pattern is not None:
+                self.assign_pattern(pattern.pattern, subject)
+            if pattern.name:
+                self.bind(pattern.name, subject)
+            return
+        if isinstance(pattern, ast.MatchSequence) and type(subject) is tuple and len(subject) == len(pattern.patterns):
+            for one, part in zip(pattern.patterns, subject, strict=True):
+                self.assign_pattern(one, part)
+            return
+        for one in ast.walk(pattern):
+            if isinstance(one, (ast.MatchAs, ast.MatchStar)) and one.name:
+                self.bind(one.name, UNKNOWN)
+            if isinstance(one, ast.MatchMapping) and one.rest:
+                self.bind(one.rest, UNKNOWN)
+
+
+def _words(text: str) -> set[str]:
+    kept = "".join(one if one.isalnum() or one in "_" else " " for one in text)
+    return set(kept.split())

@@ -1,0 +1,124 @@
+"""What is known of values where the program has compared their sizes? `if x.shape[0] == 1:` makes a name a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from symbolic.polynomial import Rest, Size
+from symbolic.spec import Spec, TupleSpec
+from symbolic.static.abstract import UNKNOWN, Value, is_constant
+from symbolic.static.declared import substitute
+from symbolic.static.holding import FACTS, MISSING, Every, State, equal, joined, traced
+
+Facts = Mapping[str, Any]
+"""What names are equal to on this path: a number, or another size."""
+
+
+def equations(one: Any, other: Any) -> Iterator[tuple[str, Any]]:
+    """What a name stands for where two sizes, or two shapes, are equal."""
+    if type(one) is tuple and type(other) is tuple:
+        if len(one) == len(other):
+            known: dict[str, Any] = {}
+            for left, right in zip(one, other, strict=True):
+                for name, size in equations(at(left, known), at(right, known)):
+                    known = {key: at(value, {name: size}) for key, value in known.items()}
+                    known[name] = size
+            yield from known.items()
+        return
+    for left, right in ((one, other), (other, one)):
+        name = str(left)
+        if isinstance(left, Size) and name.isidentifier() and isinstance(right, (int, Size)):
+            if not isinstance(right, Size) or name not in right.names:
+                yield name, right
+                return
+
+
+def at(value: Any, facts: Facts) -> Any:
+    """A size, or whatever has sizes in it, with what is known of them."""
+    if isinstance(value, Size):
+        if not value.names & facts.keys():
+            return value
+        return value.at({**{name: Size.named(name) for name in value.names}, **facts})
+    if isinstance(value, Value):
+        changed = value._replace(spec=with_facts(value.spec, facts))
+        return traced(changed, getattr(value, "is_layer", False), getattr(value, "origin", None))
+    if isinstance(value, Every):
+        return Every(at(value.entry, facts), at(value.count, facts))
+    if type(value) in (tuple, list):
+        return type(value)([at(one, facts) for one in value])
+    if type(value) is dict:
+        return {key: at(one, facts) for key, one in value.items()}
+    is_record = isinstance(value, tuple) and hasattr(value, "_fields")
+    return UNKNOWN if is_record and not is_constant(value) and any(isinstance(one, Value) for one in value) else value
+
+
+def with_facts(spec: Any, facts: Facts) -> Any:
+    """A spec with what is known of its sizes."""
+    names = set(_names(spec)) if facts else set()
+    if not names & facts.keys():
+        return spec
+    rests = {str(size): (size,) for size in _sizes(spec) if isinstance(size, Rest)}
+    return substitute(spec, {**{name: Size.named(name) for name in names}, **rests, **facts})
+
+
+def _sizes(spec: Any) -> Iterator[Any]:
+    if isinstance(spec, TupleSpec):
+        for one in spec:
+            yield from _sizes(one)
+    elif isinstance(spec, Spec):
+        yield from spec.shape or ()
+
+
+def _names(spec: Any) -> Iterator[str]:
+    for size in _sizes(spec):
+        if isinstance(size, Size):
+            yield from size.names
+
+
+def learned(state: State, facts: Facts) -> State:
+    """The state where more is known of sizes."""
+    before = facts_of(state)
+    cells = {key: at(value, facts) for key, value in state.cells.items() if key != FACTS}
+    cells[FACTS] = {**{name: at(size, facts) for name, size in before.items()}, **facts}
+    return State(cells, state.base)
+
+
+def facts_of(state: State) -> Facts:
+    found = state.get(FACTS)
+    return found if type(found) is dict else {}
+
+
+def joined_states(states: list[State]) -> State | None:
+    """What is true whichever of the paths was taken; `None` for no path."""
+    if not states:
+        return None
+    whole = states[0]
+    for other in states[1:]:
+        if other is not whole:
+            whole = _both(whole, other)
+    return whole
+
+
+def _both(one: State, other: State) -> State:
+    """What both say; a name that only one of them binds has that value, if the program goes on at all."""
+    facts1, facts2 = facts_of(one), facts_of(other)
+    cells = dict(one.cells)
+    for key in {**one.cells, **other.cells}:
+        ours, theirs = one.get(key), other.get(key)
+        if ours is MISSING or theirs is MISSING:
+            cells[key] = theirs if ours is MISSING else ours
+        elif ours is not theirs and key != FACTS:
+            cells[key] = _either(ours, theirs, facts1, facts2, one, other)
+    if facts1 or facts2:
+        cells[FACTS] = {name: size for name, size in facts1.items() if name in facts2 and equal(size, facts2[name])}
+    return State(cells, one.base)
+
+
+def _either(ours: Any, theirs: Any, facts1: Facts, facts2: Facts, one: State, other: State) -> Any:
+    """One value for both: where a path only knows more of its sizes, that of the other."""
+    if facts1 and equal(at(theirs, facts1), ours):
+        return theirs
+    if facts2 and equal(at(ours, facts2), theirs):
+        return ours
+    return joined(ours, theirs, one, other)

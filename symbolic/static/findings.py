@@ -1,0 +1,112 @@
+"""What does a checker say, and where? Findings and the types of expressions, each with its place in the file."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from symbolic.static.abstract import Finding
+
+
+class Located(NamedTuple):
+    """One finding. Lines and columns count from 1; `notes` say in which line each name of the message was bound."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    code: str
+    rule: str
+    message: str
+    notes: tuple[tuple[int, str], ...] = ()
+
+
+class Hover(NamedTuple):
+    """The short type of an expression."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+class Checked(NamedTuple):
+    """What there is to say of one file; how many expressions with arrays were inferred, and how many were not."""
+
+    findings: list[Located]
+    hovers: list[Hover]
+    unknown: int = 0
+    known: int = 0
+
+
+Notes = tuple[tuple[int, str], ...]
+RULES = {"symbolic-shape": "shape", "symbolic-dtype": "dtype", "symbolic": "unsupported"}
+
+
+class OutOfSteps(Exception):  # noqa: N818 - it is no error of anybody's
+    """The code is not worth more of the user's time."""
+
+
+class Report:
+    """What is found on the way, unless it is muted; and how many steps are left."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.findings: dict[Located, None] = {}  # in order, each once
+        self.hovers: dict[tuple[int, int, int, int], str] = {}
+        self.seen: dict[tuple[int, int, int, int], bool] = {}  # whether an expression with arrays is known
+        self.muted = 0
+        self.outside = False  # of symbolic bodies arrays are plain: only what is handed to such functions is held
+        self.calls: list[tuple[ast.AST, bool]] = []  # the inlined calls around, and whether they lead to this file
+        self.steps = 0
+
+    @contextmanager
+    def mute(self) -> Iterator[None]:
+        self.muted += 1
+        try:
+            yield
+        finally:
+            self.muted -= 1
+
+    def step(self) -> None:
+        self.steps -= 1
+        if self.steps < 0:
+            raise OutOfSteps
+
+    def find(self, found: Finding, node: ast.AST, notes: Notes = (), rule: str = "", always: bool = False) -> None:
+        """Say it, at the outermost call of this file that leads here."""
+        if self.muted or (self.outside and not always):
+            return
+        message = f"{found.seen}; {found.remedy}" if found.remedy else found.seen
+        if self.calls:
+            inner = getattr(node, "lineno", 0) if all(here for _, here in self.calls) else 0
+            notes = (*notes, (inner, "here, in a function that is called")) if inner else notes
+            node = self.calls[0][0]
+        code = "symbolic-lint" if rule and rule not in RULES.values() and rule != "hint" else found.kind
+        where = span(node)
+        self.findings.setdefault(Located(self.path, *where, code, rule or RULES[found.kind], message, notes))
+
+    def show(self, node: ast.AST, text: str) -> None:
+        if not self.muted and not self.calls:
+            self.hovers[span(node)] = text
+
+    def count(self, node: ast.AST, known: bool) -> None:
+        """An expression counts once, and as known only if it is so whenever it is met."""
+        if not self.muted and not self.calls:
+            where = span(node)
+            self.seen[where] = self.seen.get(where, True) and known
+
+    def checked(self) -> Checked:
+        hovers = [Hover(*where, text) for where, text in sorted(self.hovers.items())]
+        known = sum(self.seen.values())
+        return Checked(sorted(self.findings, key=lambda one: one[1:]), hovers, len(self.seen) - known, known)
+
+
+def span(node: ast.AST) -> tuple[int, int, int, int]:
+    """Line and column of both ends, counting from 1."""
+    line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1
+    return line, column, getattr(node, "end_lineno", None) or line, (getattr(node, "end_col_offset", None) or column) + 1

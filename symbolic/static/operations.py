@@ -1,0 +1,273 @@
+"""What does one operation on values give? It is asked of the core, said if it is wrong, and counted."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from symbolic.polynomial import Rest, Size, Undecided, same
+from symbolic.spec import Spec, TupleSpec
+from symbolic.static import evaluation
+from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value, is_constant
+from symbolic.static.alike import alike
+from symbolic.static.holding import Every, Ref, Traced, equal, joined, traced
+from symbolic.static.printing import short
+from symbolic.static.python import python_value
+from symbolic.static.scopes import Scopes
+from symbolic.static.things import Foreign
+
+_COUNTS = (13, 17, 19)
+"""Numbers of entries for a list of which only their kind is known."""
+_MOST_ENTRIES = 10_000
+_SIZES = {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge}
+
+
+class Operations(Scopes):
+    """Operations on values."""
+
+    # ------------------------------------------------------------------ arguments
+    def plain(self, value: Any, depth: int = 6) -> Any:
+        """An argument as the core takes it: lists as they are now; UNKNOWN for what is none of its business."""
+        kind = type(value)
+        if kind in (Traced, Value) or value is UNKNOWN or kind in (int, float, str, bool, Size):
+            return value
+        if kind is Every or is_constant(value):
+            return value
+        if isinstance(value, Ref):
+            inner = self.state.contents(value)
+            if value.kind is list and type(inner) is tuple and depth:
+                return [self.plain(one, depth - 1) for one in inner]
+            if value.kind is dict and type(inner) is dict and depth:
+                return {key: self.plain(one, depth - 1) for key, one in inner.items()}
+            return inner if isinstance(inner, Every) else UNKNOWN
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return value if all(isinstance(one, Value) for one in value) else UNKNOWN
+        if kind in (tuple, list) and depth:
+            return kind([self.plain(one, depth - 1) for one in value])
+        if kind is slice:
+            return slice(*[self.plain(one, 1) for one in (value.start, value.stop, value.step)])
+        if kind is range:
+            return [*value] if len(value) <= _MOST_ENTRIES else UNKNOWN
+        return value if callable(value) and not isinstance(value, Foreign) else UNKNOWN
+
+    # ------------------------------------------------------------------ operations
+    def operate(self, function: Callable[..., Any], args: list[Any], kwargs: Mapping[str, Any], node: ast.AST) -> Any:
+        """What a function, an operator or a method gives; what is wrong is reported."""
+        given = [self.plain(one) for one in args]
+        named = {name: self.plain(one) for name, one in kwargs.items()}
+        if function in _SIZES and any(map(_has_size, given)):
+            return _compared(function, given)
+        everything = [*given, *named.values()]
+        values = list(_values(everything))
+        unknown = _has_unknown(everything)
+        if unknown and not values:
+            return UNKNOWN
+        answer = self._answer(function, given, named)
+        is_layer = any(one.is_layer for one in values if isinstance(one, Traced))
+        if answer.finding is not None and self._is_certain(answer.finding, is_layer, values):
+            self.report.find(answer.finding, node)
+        result = self._result(answer.value, is_layer)
+        self._noted(result, values, unknown, node)
+        return result
+
+    def _is_certain(self, found: Finding, is_layer: bool, values: list[Value]) -> bool:
+        """What is said of layers alone is said where one is there for certain."""
+        return found.kind != "symbolic" or is_layer
+
+    def _answer(self, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Answer:
+        """The answer; of a list with any number of entries by several numbers of them."""
+        if not any(isinstance(one, Every) for one in _flat([*args, *kwargs.values()])):
+            return evaluation.call(function, args, kwargs)
+        answers = [
+            evaluation.call(
+                function,
+                [_filled(one, count) for one in args],
+                {name: _filled(one, count) for name, one in kwargs.items()},
+            )
+            for count in _COUNTS
+        ]
+        if all(one.finding is not None for one in answers):
+            return answers[0]
+        if any(one.finding is not None for one in answers):
+            return Answer(UNKNOWN)
+        counts = [one.count for one in _flat([*args, *kwargs.values()]) if isinstance(one, Every)]
+        count = counts[0] if all(same(one, counts[0]) for one in counts) else None
+        return Answer(alike([one.value for one in answers], lambda sizes: _by_count(sizes, count)))
+
+    def _result(self, value: Any, is_layer: bool) -> Any:
+        if isinstance(value, Value):
+            if isinstance(value.spec, TupleSpec):
+                return tuple([self._result(Value(one), is_layer) for one in value.spec])
+            return traced(value, is_layer)
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return type(value)(*[self._result(one, is_layer) for one in value])
+        if type(value) is tuple:
+            return tuple([self._result(one, is_layer) for one in value])
+        if type(value) is list:
+            return self.state.made(list, tuple([self._result(one, is_layer) for one in value]))
+        return value
+
+    def _noted(self, result: Any, values: list[Value], unknown: bool, node: ast.AST) -> None:
+        """What is known of an expression with arrays in it, for readers and for the count."""
+        if not values or self.report.muted:
+            return
+        if isinstance(result, Value):
+            self.report.count(node, is_known(result) or unknown or not all(map(is_known, values)))
+        elif result is UNKNOWN and not unknown:
+            self.report.count(node, False)
+
+    def shown(self, node: ast.expr, value: Any) -> None:
+        """The type of an expression, for the reader that points at it."""
+        if isinstance(value, Value) and isinstance(value.spec, Spec) and value.spec != Spec():
+            self.report.show(node, short(value))
+
+    # ------------------------------------------------------------------ what is gone through
+    def entries(self, value: Any, node: ast.AST) -> Any:
+        """The entries of what is iterated over: a tuple of them, `Every`, or UNKNOWN."""
+        if isinstance(value, Ref):
+            inner = self.state.contents(value)
+            if value.kind is dict:
+                return tuple(inner) if type(inner) is dict else UNKNOWN
+            return inner if value.kind is list else UNKNOWN
+        if isinstance(value, Every):
+            return value
+        if isinstance(value, Value):
+            return self._rows(value, node)
+        if isinstance(value, (tuple, list)):
+            return tuple(value)
+        if isinstance(value, (range, str)):
+            return tuple(value) if len(value) <= _MOST_ENTRIES else Every(traced(python_value(int)), len(value))
+        return UNKNOWN
+
+    def _rows(self, value: Value, node: ast.AST) -> Any:
+        spec = value.spec
+        if isinstance(spec, TupleSpec):
+            return tuple([traced(Value(one), getattr(value, "is_layer", False)) for one in spec])
+        if not isinstance(spec, Spec) or spec.shape == ():
+            return UNKNOWN
+        with self.report.mute():
+            row = self.operate(operator.getitem, [value, 0], {}, node)
+        count = spec.shape[0] if spec.shape else None
+        if isinstance(count, int) and count <= 32:
+            return (row,) * count
+        return Every(row, count if isinstance(count, (int, Size)) else None)
+
+    def entry_of(self, entries: Any) -> Any:
+        """One value that is true of every entry."""
+        if isinstance(entries, Every):
+            return entries.entry
+        if entries is UNKNOWN or not entries:
+            return UNKNOWN
+        found = entries[0]
+        for one in entries[1:]:
+            found = joined(found, one, self.state, self.state)
+            if found is UNKNOWN:
+                break
+        return found
+
+
+def is_known(value: Any) -> bool:
+    """Whether the shape is known to the last size, and the dtype."""
+    spec = value.spec
+    return not isinstance(spec, Spec) or spec.known
+
+
+def _values(value: Any) -> Iterator[Value]:
+    """The arrays and numbers of which the type is known."""
+    if isinstance(value, Value):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for one in value:
+            yield from _values(one)
+    elif isinstance(value, dict):
+        yield from _values(list(value.values()))
+    elif isinstance(value, slice):
+        yield from _values((value.start, value.stop, value.step))
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    if isinstance(value, (tuple, list)) and not isinstance(value, (Value, Every)):
+        for one in value:
+            yield from _flat(one)
+    else:
+        yield value
+        if isinstance(value, Every):
+            yield from _flat(value.entry)
+
+
+def _has_unknown(value: Any) -> bool:
+    if isinstance(value, (tuple, list)) and not isinstance(value, Value):
+        return any(map(_has_unknown, value))
+    if isinstance(value, slice):
+        return _has_unknown((value.start, value.stop, value.step))
+    if isinstance(value, dict):
+        return _has_unknown(list(value.values()))
+    return value is UNKNOWN
+
+
+def _filled(value: Any, count: int) -> Any:
+    if isinstance(value, Every):
+        return [_filled(value.entry, count)] * count
+    if type(value) in (tuple, list):
+        return type(value)([_filled(one, count) for one in value])
+    return value
+
+
+def _by_count(sizes: Any, count: Any) -> Any:
+    """The size that depends on the number of entries, if it does so evenly."""
+    if all(same(one, sizes[0]) for one in sizes):
+        return sizes[0]
+    if count is None:
+        return None
+    try:
+        rise = sizes[1] - sizes[0]
+        slope = rise // (_COUNTS[1] - _COUNTS[0])
+        at = [sizes[0] + slope * (other - _COUNTS[0]) for other in _COUNTS]
+        if all(map(same, at, sizes)):
+            return sizes[0] + slope * (count - _COUNTS[0])
+    except (Undecided, TypeError):
+        pass
+    return None
+
+
+def _has_size(value: Any) -> bool:
+    if isinstance(value, (Size, Rest)):
+        return True
+    return isinstance(value, (tuple, list)) and not isinstance(value, Value) and any(map(_has_size, value))
+
+
+def _compared(function: Callable[..., Any], args: list[Any]) -> Any:
+    """A comparison of sizes that the program itself makes: there, two names may well have one number."""
+    one, other = args
+    if isinstance(one, Value) or isinstance(other, Value):
+        both = [python_value(int) if isinstance(side, Size) else side for side in args]
+        answer = evaluation.call(function, both, {}).value
+        return traced(answer) if isinstance(answer, Value) else answer
+    unknown = traced(python_value(bool))
+    if function in (operator.eq, operator.ne):
+        if equal(one, other):
+            return function is operator.eq
+        return function is operator.ne if _apart(one, other) else unknown
+    try:
+        return bool(function(one, other))
+    except (Undecided, TypeError):
+        return unknown
+
+
+def _apart(one: Any, other: Any) -> bool:
+    """Whether two sizes, or shapes, differ whatever the names stand for."""
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        if any(not isinstance(side, (int, Size)) for side in (*one, *other)):
+            return False
+        return len(one) != len(other) or any(map(_apart, one, other))
+    if not isinstance(one, (int, Size)) or not isinstance(other, (int, Size)):
+        return False
+    difference: Any = one - other
+    return isinstance(difference, int) and difference != 0
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value is an array, or may be one."""
+    return isinstance(value, Value) and isinstance(value.spec, Spec) and value.spec.shape != ()

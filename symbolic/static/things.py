@@ -1,0 +1,175 @@
+"""What else than values is there in a program? Its functions, classes, modules, and names whose meaning is not known."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+class Frame:
+    """The scope of one run of a function, a class body, a module or a comprehension."""
+
+    __slots__ = ("hints", "module", "names", "node", "origins", "outer", "returns")
+
+    def __init__(self, node: ast.AST, outer: Frame | None, module: Any) -> None:
+        self.node, self.outer, self.module = node, outer, module
+        self.returns: list[Any] = []  # the states at its `return`s, and what is returned
+        self.hints: Any = None  # the signature of a symbolic function whose body is checked
+        self.names: Any = None  # the dimensions that it declares
+        self.origins: Any = {}  # and by which parameters
+
+
+class Function:
+    """A function of the user's: its code, where it was defined, and what decorates it."""
+
+    __slots__ = ("defaults", "frame", "is_symbolic", "kind", "module", "name", "node", "owner", "signature")
+
+    def __init__(self, node: FunctionNode, frame: Frame, module: Any, defaults: dict[str, Any]) -> None:
+        self.node, self.frame, self.module, self.defaults = node, frame, module, defaults
+        self.name: str = getattr(node, "name", "<lambda>")
+        self.is_symbolic = False
+        self.kind = ""  # "property", "staticmethod", "classmethod"
+        self.owner: Any = None  # the class of a method
+        self.signature: Any = None  # once it has been read
+
+
+class Bound(NamedTuple):
+    """A function with its first argument, or a method of a value by its name."""
+
+    function: Any
+    self: Any
+
+
+class Partial(NamedTuple):
+    """A function with some of its arguments."""
+
+    function: Any
+    args: tuple[Any, ...]
+    kwargs: Any
+
+
+class Derived(NamedTuple):
+    """`grad(f)` and its like: what is differentiated or mapped, and by what."""
+
+    by: str
+    function: Any
+    argnums: Any = 0
+    has_aux: bool = False
+
+
+class Network(NamedTuple):
+    """A layer that is built, of the library's own: `Linear(4, 8)`."""
+
+    layer: Any
+
+
+class Class:
+    """A class of the user's."""
+
+    __slots__ = ("bases", "fields", "is_dataclass", "module", "name", "names", "node")
+
+    def __init__(self, node: ast.ClassDef, bases: list[Any], module: Any) -> None:
+        self.node, self.bases, self.module, self.name = node, bases, module, node.name
+        self.names: dict[str, Any] = {}
+        self.is_dataclass = False
+        self.fields: list[ast.AnnAssign] = []
+
+    def find(self, name: str) -> Any:
+        """An attribute of it, or of a class that it is derived from; `None` if nobody knows one."""
+        if name in self.names:
+            return self.names[name]
+        for base in self.bases:
+            found = base.find(name) if isinstance(base, Class) else None
+            if found is not None:
+                return found
+        return None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether every class that it is derived from is known."""
+        return all(isinstance(base, Class) and base.is_closed for base in self.bases if base is not object)
+
+
+class Foreign(NamedTuple):
+    """A name of another library, by its full name: nothing is known but that."""
+
+    name: str
+
+
+class Alias(NamedTuple):
+    """A type, as it is written and where."""
+
+    node: ast.expr
+    frame: Any
+
+
+class UserModule:
+    """Another module of the user's: what its top level binds."""
+
+    __slots__ = ("cells", "frame", "name", "names")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.names: dict[str, Any] = {}
+        self.cells: dict[Any, Any] = {}
+        self.frame: Frame | None = None
+
+
+NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+class Scope(NamedTuple):
+    """The names that a body binds, those that are declared to live elsewhere, and those that inner functions change."""
+
+    bound: frozenset[str]
+    outer: frozenset[str]  # global, nonlocal
+    shared: frozenset[str]  # changed by functions within
+    yields: bool
+    nests: bool  # functions, which keep its names alive
+
+
+@lru_cache(maxsize=20_000)
+def scope_of(node: ast.AST) -> Scope:
+    """What the body of a function binds, without those of functions within it."""
+    bound: set[str] = set()
+    outer: set[str] = set()
+    shared: set[str] = set()
+    yields = nests = False
+    arguments = getattr(node, "args", None)
+    if isinstance(arguments, ast.arguments):
+        bound |= {one.arg for one in every_parameter(arguments)}
+    body = getattr(node, "body", None)
+    waiting: list[ast.AST] = list(body) if isinstance(body, list) else list(ast.iter_child_nodes(node)) if body is None else [body]
+    while waiting:
+        one = waiting.pop()
+        bound |= _bound_by(one)
+        yields = yields or isinstance(one, (ast.Yield, ast.YieldFrom, ast.Await))
+        if isinstance(one, (ast.Global, ast.Nonlocal)):
+            outer |= set(one.names)
+        nests = nests or isinstance(one, NESTED)
+        if isinstance(one, NESTED):
+            shared |= {name for inner in ast.walk(one) if isinstance(inner, (ast.Global, ast.Nonlocal)) for name in inner.names}
+        else:
+            waiting.extend(ast.iter_child_nodes(one))
+    return Scope(frozenset(bound - outer), frozenset(outer), frozenset(shared), yields, nests)
+
+
+def _bound_by(node: ast.AST) -> set[str]:
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        return {node.id}
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return {node.name}
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return {(one.asname or one.name).partition(".")[0] for one in node.names}
+    if isinstance(node, (ast.MatchAs, ast.MatchStar, ast.ExceptHandler)):
+        return {node.name} if node.name else set()
+    return {node.rest} if isinstance(node, ast.MatchMapping) and node.rest else set()
+
+
+def every_parameter(arguments: ast.arguments) -> list[ast.arg]:
+    """The parameters in the order in which they are written."""
+    rest = [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *rest]
