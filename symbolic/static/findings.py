@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from symbolic.static.abstract import Finding
+if TYPE_CHECKING:  # a run of the command that finds everything in its cache loads no NumPy
+    import ast
+
+    from symbolic.static.abstract import Finding
 
 
 class Located(NamedTuple):

@@ -14,6 +14,7 @@ import codecs
 import io
 import os
 import re
+import sys
 from collections.abc import Mapping
 from hashlib import blake2b
 
@@ -112,13 +113,20 @@ class Sources:
         if not dots and name.partition(".")[0] in _OTHERS:
             return None
         folder = os.path.dirname(importer)
-        places = [_up(folder, dots - 1)] if dots else [self._home(folder), folder, *self.roots]
+        places = [_up(folder, dots - 1)] if dots else self._places(name.partition(".")[0], folder)
         for place in dict.fromkeys(places):
             stem = os.path.join(place, *relative.split(".")) if relative else place
             for path in (os.path.join(stem, "__init__.py"), stem + ".py"):
                 if os.path.isfile(path):
                     return path
         return None
+
+    def _places(self, package: str, folder: str) -> list[str]:
+        """Python's own modules come first for a package's file; a script's folder comes before them."""
+        home = self._home(folder)
+        if package in sys.stdlib_module_names:
+            return [home] if home == folder else []
+        return [home, *self.roots]
 
     def digest(self, name: str, importer: str) -> str:
         """Which text a module has; empty where none is found."""
