@@ -7,14 +7,13 @@ from typing import Any
 
 from symbolic.dims import Names
 from symbolic.hints import Hint
-from symbolic.polynomial import Size
+from symbolic.polynomial import Rest, Size
 from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec
-from symbolic.static import evaluation
 from symbolic.static.abstract import UNKNOWN, Finding, Value
 from symbolic.static.calling import Calling
 from symbolic.static.declared import spec_of_hint, unify
-from symbolic.static.facts import facts_of, with_facts
-from symbolic.static.holding import Every, Ref, joined, spec_for, traced
+from symbolic.static.facts import Facts, facts_of, with_facts
+from symbolic.static.holding import Every, Ref, as_input, joined, spec_for
 from symbolic.static.signatures import Reading
 from symbolic.static.things import Alias, Class
 
@@ -64,7 +63,7 @@ class Assigning(Calling):
         if isinstance(home, Value):
             given = [self.plain(one) for one in (index, value)]
             if all(one is not UNKNOWN for one in given):
-                self.operate(evaluation.named_method("__setitem__"), [home, *given], {}, target)
+                self.operate("__setitem__", [home, *given], {}, target)
         elif isinstance(home, Ref):
             inner = self.state.contents(home)
             if home.kind is list and type(inner) is tuple and type(index) is int and -len(inner) <= index < len(inner):
@@ -91,7 +90,9 @@ class Assigning(Calling):
             return value
         if node.value is None or value is UNKNOWN:
             return self._as_declared(read.hint)
-        found = self._unfit(read.hint, spec_for(self.plain(value), self.state), node)
+        what = node.target.id if isinstance(node.target, ast.Name) else "the value"
+        actual = spec_for(self.plain(value), self.state)
+        found = None if isinstance(actual, (OpaqueSpec, TupleSpec)) else self.unfit(read.hint, actual, what)
         if found is not None:
             self.report.find(found, node.value, self.notes_on(found))
             return UNKNOWN
@@ -106,30 +107,34 @@ class Assigning(Calling):
         spec: Any = spec_of_hint(hint)
         if hint.native in PYTHON_DTYPES or not isinstance(spec, Spec) or not self._names_in(spec) <= self.frame.names:
             return UNKNOWN
-        return traced(Value(with_facts(spec, facts_of(self.state))), True)
+        return as_input(Value(with_facts(spec, facts_of(self.state))))
 
-    def _unfit(self, hint: Hint, actual: AnySpec, node: ast.AnnAssign) -> Finding | None:
-        """What is wrong with a value for a local's hint: the names of the signature are rigid."""
-        names, facts = Names(), facts_of(self.state)
-        for name in self.frame.names:
-            names.bound[name] = facts.get(name, Size.named(name))
-        if isinstance(actual, (OpaqueSpec, TupleSpec)):
-            return None
-        what = node.target.id if isinstance(node.target, ast.Name) else "the value"
-        found = unify([hint], [actual], [what], names)
+    def unfit(self, hint: Hint, actual: AnySpec, what: str) -> Finding | None:
+        """What is wrong with a value for a hint of the body: the names of the inputs are rigid, others are not."""
+        found = unify([hint], [self._chosen(actual)], [what], self._rigid({}))
+        facts = facts_of(self.state)
+        if isinstance(found, Finding) and facts:
+            found = unify([hint], [self._chosen(actual)], [what], self._rigid(facts))
         return found if isinstance(found, Finding) else None
+
+    def _rigid(self, facts: Facts) -> Names:
+        names = Names()
+        for name in self.frame.names:
+            names.bound[name] = (Rest(name[1:]),) if name.startswith("*") else facts.get(name, Size.named(name))
+        return names
+
+    def _chosen(self, spec: AnySpec) -> AnySpec:
+        """A spec without the sizes that a caller chooses."""
+        if isinstance(spec, TupleSpec):
+            return TupleSpec(map(self._chosen, spec))
+        shape: Any = spec.shape if isinstance(spec, Spec) else None
+        if shape is None or not self.free or not isinstance(spec, Spec):
+            return spec
+        kept = [None if isinstance(size, Size) and size.names & self.free else size for size in shape]
+        return spec._replace(shape=tuple(kept))
 
     def _names_in(self, spec: Spec) -> set[str]:
         return {name for size in spec.shape or () if isinstance(size, Size) for name in size.names}
-
-    def notes_on(self, found: Finding) -> tuple[tuple[int, str], ...]:
-        """Where the names that a message mentions were declared."""
-        notes = [
-            (line, f"{name} is declared here, by {what}")
-            for name, (line, what) in self.frame.origins.items()
-            if name in _words(found.seen)
-        ]
-        return tuple(notes)
 
     # ------------------------------------------------------------------ patterns
     def assign_pattern(self, pattern: ast.pattern, subject: Any) -> None:
@@ -150,7 +155,3 @@ class Assigning(Calling):
             if isinstance(one, ast.MatchMapping) and one.rest:
                 self.bind(one.rest, UNKNOWN)
 
-
-def _words(text: str) -> set[str]:
-    kept = "".join(one if one.isalnum() or one in "_" else " " for one in text)
-    return set(kept.split())

@@ -87,10 +87,16 @@ class Builtins(Expressions):
 
     def _sorted(self, args: _Args, node: ast.AST) -> Any:
         source = self.entries(args[0], node) if args else UNKNOWN
-        if type(source) is tuple and all(isinstance(one, (int, float)) for one in source) and len(args) == 1:
+        kinds = {type(one) for one in source} if type(source) is tuple else set()
+        if type(source) is tuple and (kinds <= {int, float} or kinds == {str}):
             return self.state.made(list, tuple(sorted(source)))
         count = source.count if isinstance(source, Every) else len(source) if type(source) is tuple else None
         return self.state.made(list, Every(self.entry_of(source), count))
+
+    def _set(self, args: _Args, node: ast.AST) -> Any:
+        source = self.entries(args[0], node) if args else ()
+        constant = type(source) is tuple and all(isinstance(one, (int, float, str)) for one in source)
+        return self.state.made(set, tuple(dict.fromkeys(source)) if constant else UNKNOWN)
 
     def _sum(self, args: _Args, node: ast.AST) -> Any:
         source = args[0] if args else UNKNOWN
@@ -280,6 +286,8 @@ HANDLERS: dict[Any, Handler] = {
     builtins.reversed: Builtins._reversed,
     builtins.list: Builtins._list,
     builtins.tuple: Builtins._tuple,
+    builtins.set: Builtins._set,
+    builtins.frozenset: Builtins._set,
     builtins.map: Builtins._map,
     builtins.filter: Builtins._filter,
     builtins.sorted: Builtins._sorted,

@@ -18,6 +18,7 @@ from symbolic.static.abstract import UNKNOWN, Value
 from symbolic.static.builtin_calls import HANDLERS, PLAIN_KEYWORDS
 from symbolic.static.holding import Ref, traced
 from symbolic.static.inlining import Inlining
+from symbolic.static.provenance import origin_of_input
 from symbolic.static.random_draws import drawn
 from symbolic.static.scopes import full_name
 from symbolic.static.things import Alias, Bound, Class, Derived, Foreign, Function, Network, Partial
@@ -81,7 +82,7 @@ class Calling(Inlining):
         if isinstance(home, Value):
             if any(map(_is_code, args)):
                 return UNKNOWN
-            return self.operate(evaluation.named_method(name), [home, *args], kwargs, node)
+            return self.operate(name, [home, *args], kwargs, node)
         if isinstance(home, Foreign) or callable(home):
             return self._of_unknown(home, args, kwargs)
         if isinstance(home, Ref) and home.kind is np.random.Generator:
@@ -116,8 +117,10 @@ class Calling(Inlining):
         if known is False:
             return self._built(callee, args, kwargs)
         found = self.operate(callee, args, kwargs, node)
-        is_leaf = isinstance(callee, type) and issubclass(callee, (Weight, Literal))
-        return traced(found, True) if is_leaf and isinstance(found, Value) else found
+        if isinstance(callee, type) and issubclass(callee, (Weight, Literal)) and isinstance(found, Value):
+            found = traced(found, (), origin_of_input("the weight", found))
+            found.is_layer = True
+        return found
 
     def _of_ours(self, callee: Any, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
         """This library's functions of functions; `None` for any other."""
@@ -191,8 +194,7 @@ class Calling(Inlining):
 def _delta_of(value: Any) -> Any:
     if isinstance(value, Value) and isinstance(value.spec, Spec):
         dtype = value.spec.dtype
-        inexact = dtype is not None and dtype.kind in "fc"
-        return traced(Value(value.spec, value.loose), True) if inexact else traced(Value(Spec(value.spec.shape, None)), True) if dtype is None else UNKNOWN
+        return traced(Value(value.spec, value.loose), [value]) if dtype is None or dtype.kind in "fc" else UNKNOWN
     if type(value) is tuple:
         return tuple(map(_delta_of, value))
     return UNKNOWN

@@ -12,18 +12,19 @@ from typing import Any
 
 from symbolic.polynomial import Rest, Size
 from symbolic.spec import PYTHON_DTYPES, Spec, TupleSpec
-from symbolic.static.abstract import UNKNOWN, Finding, Value
+from symbolic.static.abstract import UNKNOWN, Value
 from symbolic.static.declared import spec_of_hint
 from symbolic.static.findings import Checked, Located, OutOfSteps, Report
-from symbolic.static.holding import FACTS, State, traced
+from symbolic.static.holding import FACTS, State, as_input, traced
 from symbolic.static.python import python_value
 from symbolic.static.signatures import Read, Signature
 from symbolic.static.statements import Statements
 from symbolic.static.things import Class, Frame, Function, UserModule, every_parameter
 
-STEPS = 20_000
-"""Expressions and statements that one function is worth."""
-_STEPS_OF_MODULE = 200_000
+STEPS = 10_000
+"""Expressions and statements that a symbolic function is worth."""
+_STEPS_OUTSIDE = 2_000
+"""Those that a statement of a module's top level is worth, and a plain function."""
 _FAULTS = (OutOfSteps, RecursionError)
 
 Source = Callable[[str], str | None]
@@ -35,7 +36,7 @@ def _none(name: str) -> str | None:
 
 def check(source: str, path: str = "<string>", *, read: Source = _none) -> Checked:
     """What there is to say of a file. `read` gives the source of another module of the user's, by its full name."""
-    report = Report(path)
+    report = Report(path, source)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -70,19 +71,24 @@ class Checking:
         for name, one in self._poisoned(tree, interpreter.frame):
             base[name] = one
         self._nested(interpreter, base)
-        for function in self._plain_functions(tree, interpreter, base):
+        for function in self._plain_functions(tree, interpreter):
             self._outer(function, base, interpreter.frame)
 
     def _module(self, tree: ast.Module, path: str, report: Report) -> Statements:
         """Goes through the top level of a module."""
         interpreter = Statements(report, State({FACTS: {}}, {}), Frame(tree, None, path), self.user, self.path)
-        report.steps, report.outside = _STEPS_OF_MODULE, True
-        try:
-            interpreter.block(tree.body)
-        except _FAULTS:
-            pass
-        report.calls.clear()
-        report.muted, report.outside = 0, False
+        report.outside = True
+        for one in tree.body:
+            before = interpreter.state.copy()
+            report.steps = _STEPS_OUTSIDE
+            try:
+                interpreter.block([one])
+            except _FAULTS:
+                interpreter.state = before
+                _forget(one, interpreter)
+            interpreter.frame = interpreter.outermost
+            _reset(report, interpreter)
+        report.outside = False
         return interpreter
 
     def _poisoned(self, tree: ast.Module, frame: Frame) -> list[tuple[Any, Any]]:
@@ -130,26 +136,28 @@ class Checking:
     def _symbolic(self, function: Function, base: dict[Any, Any]) -> None:
         """Checks one function on its own, for inputs as they are declared."""
         interpreter = self._interpreter(function, base)
+        self.report.steps = STEPS
         hints = interpreter.signature_of(function)
         if not hints.is_symbolic:
             return
         self._wrong_hints(function, hints)
         frame = interpreter.frame
-        frame.hints, frame.names = hints, set()
-        for name, value in self._inputs(function, hints, interpreter).items():
-            interpreter.state.set((frame, name), value)
+        frame.hints = hints
         frame.origins = _origins(function, hints)
         frame.names = set(frame.origins)
+        interpreter.returns = None if hints.result.hint is None else spec_of_hint(hints.result.hint)
+        for name, value in self._inputs(function, hints, interpreter).items():
+            interpreter.state.set((frame, name), value)
         self._follow(interpreter, function)
 
-    def _follow(self, interpreter: Statements, function: Function) -> None:
-        self.report.steps = STEPS
+    def _follow(self, interpreter: Statements, function: Function, steps: int = STEPS) -> None:
+        self.report.steps = steps
         try:
             interpreter.returned_by(function.node, interpreter.frame)
         except _FAULTS:
             pass
-        self.report.calls.clear()
-        self.report.muted = 0
+        _reset(self.report, interpreter)
+        self.report.outside = False
         self._nested(interpreter, interpreter.state.whole())
 
     def _interpreter(self, function: Function, base: dict[Any, Any]) -> Statements:
@@ -170,7 +178,7 @@ class Checking:
     def _inputs(self, function: Function, hints: Signature, interpreter: Statements) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for one in every_parameter(function.node.args):
-            found[one.arg] = _input(hints.parameters.get(one.arg, Read()))
+            found[one.arg] = _input(one.arg, hints.parameters.get(one.arg, Read()), interpreter)
         first = next(iter(found), None)
         if function.owner is not None and function.kind != "staticmethod" and first is not None:
             found[first] = self._self_of(function.owner, interpreter)
@@ -193,13 +201,19 @@ class Checking:
             interpreter.state.set(found, {name: one for name, one in inner.items() if name not in changed})
         return found
 
-    def _plain_functions(self, tree: ast.Module, interpreter: Statements, base: dict[Any, Any]) -> list[Any]:
-        """The functions without symbolic inputs in which others with them are defined, or which call such."""
+    def _plain_functions(self, tree: ast.Module, interpreter: Statements) -> list[Any]:
+        """The functions without symbolic inputs in which there are others, or which call symbolic ones."""
+        names = {
+            key[1]
+            for key, one in interpreter.state.cells.items()
+            if type(key) is tuple and isinstance(one, Function) and one.is_symbolic
+        }
         return [
             node
-            for node in ast.walk(tree)
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and id(node) not in self.checked
-            and node in tree.body
+            for node in tree.body
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            and id(node) not in self.checked
+            and any(_is_of_interest(one, names) for one in ast.walk(node) if one is not node)
         ]
 
     def _outer(self, node: Any, base: dict[Any, Any], outer: Frame) -> None:
@@ -208,29 +222,54 @@ class Checking:
         for one in every_parameter(node.args):
             interpreter.state.set((interpreter.frame, one.arg), UNKNOWN)
         self.report.outside = True
-        self.report.steps = STEPS
-        try:
-            interpreter.returned_by(node, interpreter.frame)
-        except _FAULTS:
-            pass
-        self.report.calls.clear()
-        self.report.muted, self.report.outside = 0, False
-        self._nested(interpreter, interpreter.state.whole())
+        self._follow(interpreter, function, _STEPS_OUTSIDE)
 
 
-def _input(read: Read) -> Any:
+def _reset(report: Report, interpreter: Statements) -> None:
+    """After a function, or a statement, that was perhaps left in the middle."""
+    report.calls.clear()
+    report.muted = 0
+    interpreter.running.clear()
+    interpreter.loops.clear()
+
+
+def _is_of_interest(node: ast.AST, symbolic: set[str]) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id in symbolic
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and any(
+        one.annotation is not None for one in every_parameter(node.args)
+    )
+
+
+def _forget(statement: ast.stmt, interpreter: Statements) -> None:
+    """What a statement may have changed that was not gone through to its end is unknown."""
+    for one in ast.walk(statement):
+        if isinstance(one, ast.Name):
+            if not isinstance(one.ctx, ast.Load):
+                interpreter.bind(one.id, UNKNOWN)
+            else:
+                interpreter.state.lose(interpreter.lookup(one.id))
+
+
+def _input(name: str, read: Read, interpreter: Statements) -> Any:
     """What a parameter stands for in the body."""
     if read.hint is None:
         return UNKNOWN
     if read.is_symbolic:
-        return _as_value(spec_of_hint(read.hint))
-    return traced(python_value(read.hint.native)) if read.hint.native in PYTHON_DTYPES else UNKNOWN
+        return _as_value(name, spec_of_hint(read.hint))
+    if read.hint.native not in PYTHON_DTYPES:
+        return UNKNOWN
+    found = traced(python_value(read.hint.native))
+    if read.hint.native is int and name not in interpreter.frame.names:
+        found.size = Size.named(name)
+        interpreter.free |= {name}
+    return found
 
 
-def _as_value(spec: Any) -> Any:
+def _as_value(name: str, spec: Any) -> Any:
     if isinstance(spec, TupleSpec):
-        return tuple(map(_as_value, spec))
-    return traced(Value(spec), True) if isinstance(spec, Spec) else UNKNOWN
+        return tuple([_as_value(name, one) for one in spec])
+    return as_input(Value(spec), name) if isinstance(spec, Spec) else UNKNOWN
 
 
 def _origins(function: Function, hints: Signature) -> dict[str, tuple[int, str]]:

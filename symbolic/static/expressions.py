@@ -16,7 +16,8 @@ from symbolic.static import evaluation, modules
 from symbolic.static.abstract import UNKNOWN, Value, is_constant
 from symbolic.static.conditions import Conditions
 from symbolic.static.facts import joined_states
-from symbolic.static.holding import MISSING, Every, Ref, State, joined, traced
+from symbolic.static.holding import MISSING, Every, Ref, State, Traced, joined, traced
+from symbolic.static.operations import Meeting
 from symbolic.static.python import python_value
 from symbolic.static.scopes import attribute_of_class
 from symbolic.static.things import Alias, Bound, Class, Foreign, Frame, Function, UserModule
@@ -87,7 +88,18 @@ class Expressions(Conditions):
             return self._text(function, left, right)
         if not all(map(_is_operand, (left, right))):
             return UNKNOWN
-        return self.operate(function, [left, right], {}, node)
+        found = self.operate(function, [left, right], {}, node)
+        if isinstance(found, Traced) and (getattr(left, "size", None) or getattr(right, "size", None)) is not None:
+            found.size = self._size_of(function, left, right)
+        return found
+
+    def _size_of(self, function: Callable[..., Any], left: Any, right: Any) -> Any:
+        """`2 * hidden`, of a hyperparameter."""
+        sizes = [one.size if isinstance(one, Traced) else one for one in (left, right)]
+        if not all(type(one) is int or isinstance(one, Size) for one in sizes):
+            return None
+        found = evaluation.call(function, sizes, {}).value
+        return found if isinstance(found, Size) else None
 
     def _text(self, function: Callable[..., Any], left: str, right: Any) -> Any:
         both = isinstance(right, str) and function is operator.add
@@ -351,13 +363,15 @@ class Expressions(Conditions):
 
     def _of_array(self, home: Value, name: str, node: ast.AST) -> Any:
         answer = evaluation.attribute(name, home)
-        is_layer = getattr(home, "is_layer", False)
-        if answer.finding is not None and (answer.finding.kind != "symbolic" or is_layer):
-            self.report.find(answer.finding, node)
-            return None if answer.value is UNKNOWN else answer.value
-        value = self._result(answer.value, is_layer)
+        met = Meeting(name, [home], {}, [home], node)
+        if answer.finding is not None and (answer.finding.kind != "symbolic" or getattr(home, "is_layer", False)):
+            self._said(met, answer.finding)
+            return None
+        value = self._result(met, answer.value)
         if isinstance(value, Value):
             self._noted(value, [home], False, node)
+            if not self.report.muted and not self.report.outside:
+                self._linted(met, answer)
         return value
 
     def _of_object(self, home: Ref, name: str) -> Any:

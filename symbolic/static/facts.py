@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from symbolic.polynomial import Rest, Size
 from symbolic.spec import Spec, TupleSpec
 from symbolic.static.abstract import UNKNOWN, Value, is_constant
 from symbolic.static.declared import substitute
-from symbolic.static.holding import FACTS, MISSING, Every, State, equal, joined, traced
+from symbolic.static.holding import FACTS, MISSING, Every, State, alike_in_past, equal, joined
 
 Facts = Mapping[str, Any]
 """What names are equal to on this path: a number, or another size."""
@@ -42,7 +42,7 @@ def at(value: Any, facts: Facts) -> Any:
         return value.at({**{name: Size.named(name) for name in value.names}, **facts})
     if isinstance(value, Value):
         changed = value._replace(spec=with_facts(value.spec, facts))
-        return traced(changed, getattr(value, "is_layer", False), getattr(value, "origin", None))
+        return alike_in_past(changed, value)
     if isinstance(value, Every):
         return Every(at(value.entry, facts), at(value.count, facts))
     if type(value) in (tuple, list):
@@ -74,6 +74,22 @@ def _names(spec: Any) -> Iterator[str]:
     for size in _sizes(spec):
         if isinstance(size, Size):
             yield from size.names
+
+
+def possible(values: Iterable[Value], free: frozenset[str]) -> Iterator[Facts]:
+    """The sizes that names may turn out to have where values meet: free names any, others a number made in the body."""
+    sizes: dict[Any, None] = {}
+    names: dict[str, None] = {}
+    for value in values:
+        for size in _sizes(value.spec):
+            if isinstance(size, Size):
+                names.update(dict.fromkeys(sorted(size.names)))
+            if isinstance(size, (int, Size)) and size != 1:
+                sizes[size] = None
+    for name in names:
+        for size in sizes:
+            if isinstance(size, int) or (name in free and name not in size.names):
+                yield {name: size}
 
 
 def learned(state: State, facts: Facts) -> State:

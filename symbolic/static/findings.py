@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:  # a run of the command that finds everything in its cache loads no NumPy
     import ast
@@ -56,10 +56,10 @@ class OutOfSteps(Exception):  # noqa: N818 - it is no error of anybody's
 class Report:
     """What is found on the way, unless it is muted; and how many steps are left."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, path: str, source: str = "") -> None:
+        self.path, self.lines = path, source.splitlines()
         self.findings: dict[Located, None] = {}  # in order, each once
-        self.hovers: dict[tuple[int, int, int, int], str] = {}
+        self.hovers: dict[tuple[int, int, int, int], Any] = {}
         self.seen: dict[tuple[int, int, int, int], bool] = {}  # whether an expression with arrays is known
         self.muted = 0
         self.outside = False  # of symbolic bodies arrays are plain: only what is handed to such functions is held
@@ -88,22 +88,29 @@ class Report:
             inner = getattr(node, "lineno", 0) if all(here for _, here in self.calls) else 0
             notes = (*notes, (inner, "here, in a function that is called")) if inner else notes
             node = self.calls[0][0]
-        code = "symbolic-lint" if rule and rule not in RULES.values() and rule != "hint" else found.kind
-        where = span(node)
-        self.findings.setdefault(Located(self.path, *where, code, rule or RULES[found.kind], message, notes))
+        located = Located(self.path, *span(node), found.kind, rule or RULES[found.kind], message, notes)
+        self.findings.setdefault(located)
 
-    def show(self, node: ast.AST, text: str) -> None:
+    def lint(self, found: Any, node: ast.AST, notes: Notes = ()) -> None:
+        """Say what works and is hardly meant, where it is written."""
+        if not self.muted and not self.outside and all(here for _, here in self.calls):
+            message = f"{found.seen}; {found.remedy}" if found.remedy else found.seen
+            self.findings.setdefault(Located(self.path, *span(node), "symbolic-lint", found.rule, message, notes))
+
+    def show(self, node: ast.AST, value: Any) -> None:
         if not self.muted and not self.calls:
-            self.hovers[span(node)] = text
+            self.hovers[span(node)] = value
 
     def count(self, node: ast.AST, known: bool) -> None:
         """An expression counts once, and as known only if it is so whenever it is met."""
-        if not self.muted and not self.calls:
+        if not self.muted and all(here for _, here in self.calls):
             where = span(node)
             self.seen[where] = self.seen.get(where, True) and known
 
     def checked(self) -> Checked:
-        hovers = [Hover(*where, text) for where, text in sorted(self.hovers.items())]
+        from symbolic.static.printing import short  # loads NumPy, for the same reason
+
+        hovers = [Hover(*where, short(value)) for where, value in sorted(self.hovers.items())]
         known = sum(self.seen.values())
         return Checked(sorted(self.findings, key=lambda one: one[1:]), hovers, len(self.seen) - known, known)
 

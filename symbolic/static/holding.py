@@ -6,6 +6,7 @@ just now; so a branch works on a copy of the state, and both are joined behind i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,20 +15,43 @@ from symbolic.polynomial import Size, same
 from symbolic.spec import PYTHON_DTYPES, OpaqueSpec, Spec, TupleSpec, spec_of
 from symbolic.static.abstract import UNKNOWN, Value, is_constant
 from symbolic.static.alike import alike
+from symbolic.static.provenance import origin_of_input, origin_of_join
 from symbolic.static.python import python_value
 
 
 class Traced(Value):
-    """A value of the program: whether it is a layer for certain, and where it comes from (for the lints)."""
+    """A value of the program, and what is known of its past; equal to the plain value."""
 
     is_layer: bool = False
+    """Whether it is a layer for certain: an input, a weight, or computed from one."""
+    is_given: bool = False
+    """Whether an input with declared dimensions is in it."""
     origin: Any = None
+    """Where it comes from (`provenance`), for the lints."""
+    size: Any = None
+    """The size that a hyperparameter is, where it says how large an array is to be."""
 
 
-def traced(value: Value, is_layer: bool = False, origin: Any = None) -> Traced:
+def traced(value: Value, like: Iterable[Any] = (), origin: Any = None) -> Traced:
+    """A value that was computed from others."""
     found = Traced(value.spec, value.loose)
-    found.is_layer, found.origin = is_layer, origin
+    found.origin = origin
+    for one in like:
+        found.is_layer = found.is_layer or getattr(one, "is_layer", False)
+        found.is_given = found.is_given or getattr(one, "is_given", False)
     return found
+
+
+def as_input(value: Value, name: str = "") -> Traced:
+    """An input with declared dimensions, or a weight without."""
+    found = traced(value, (), origin_of_input(name, value) if name else None)
+    found.is_layer = found.is_given = True
+    return found
+
+
+def alike_in_past(value: Value, other: Any) -> Traced:
+    """A value with the past of another one."""
+    return traced(value, [other], getattr(other, "origin", None))
 
 
 class Every(NamedTuple):
@@ -141,13 +165,12 @@ def _plain_spec(spec: Any) -> bool:
 
 def joined(one: Any, other: Any, state1: State | None = None, state2: State | None = None) -> Any:
     """What is true of both values."""
-    if equal(one, other):
+    is_same = equal(one, other)
+    if is_same and not isinstance(one, Traced):
         return one
     one, other = _number(one, other), _number(other, one)
     if isinstance(one, Value) and isinstance(other, Value):
-        both = getattr(one, "is_layer", False) and getattr(other, "is_layer", False)
-        origin = getattr(one, "origin", None)
-        return traced(alike([one, other]), both, origin if origin == getattr(other, "origin", None) else None)
+        return _met(one, other, one if is_same else alike([one, other]))
     if isinstance(one, Every) or isinstance(other, Every):
         return _every(one, other, state1, state2)
     if state1 is not None and state2 is not None and (isinstance(one, Ref) or isinstance(other, Ref)):
@@ -160,6 +183,16 @@ def joined(one: Any, other: Any, state1: State | None = None, state2: State | No
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
         return {key: joined(one[key], other[key], state1, state2) for key in one}
     return UNKNOWN
+
+
+def _met(one: Value, other: Value, value: Value) -> Traced:
+    """One value for both, with what their pasts have in common."""
+    origins = [getattr(side, "origin", None) for side in (one, other)]
+    origin = origins[0] if origins[0] is origins[1] else origin_of_join(origins)
+    found = traced(value, [one, other], origin)
+    found.is_layer = all(getattr(side, "is_layer", False) for side in (one, other))
+    found.size = getattr(one, "size", None) if same(getattr(one, "size", None), getattr(other, "size", None)) else None
+    return found
 
 
 def as_list(value: Any, state: State) -> Any:

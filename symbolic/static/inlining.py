@@ -137,15 +137,14 @@ class Inlining(Builtins):
             return UNKNOWN
         if not set(inputs) <= bound.keys():
             return UNKNOWN
-        is_layer = any(getattr(bound[name], "is_layer", False) for name in inputs)
-        return self._result_of(function, hints, bindings, bound, is_layer, node)
+        return self._result_of(function, hints, bindings, bound, node)
 
     def _result_of(
-        self, function: Function, hints: Signature, bindings: Any, bound: Any, is_layer: bool, node: ast.AST
+        self, function: Function, hints: Signature, bindings: Any, bound: dict[str, Any], node: ast.AST
     ) -> Any:
         """By the declared result, and by the body where that says too little."""
         declared = result_spec(hints.result.hint, bindings)
-        value = traced(Value(declared), is_layer) if isinstance(declared, Spec) else UNKNOWN
+        value = traced(Value(declared), bound.values()) if isinstance(declared, Spec) else UNKNOWN
         if isinstance(value, Value) and is_known(value):
             return value
         if not {one.arg for one in every_parameter(function.node.args)} <= bound.keys():
@@ -153,7 +152,7 @@ class Inlining(Builtins):
         with self.report.mute():
             found = self._followed(function, bound, node)
         if isinstance(found, Value) and isinstance(found.spec, Spec):
-            found = traced(Value(_met(found.spec, declared), found.loose), is_layer)
+            found = traced(Value(_met(found.spec, declared), found.loose), bound.values())
         return value if found is UNKNOWN else found
 
     # ------------------------------------------------------------------ classes

@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from symbolic.polynomial import Rest, Size, Undecided, same
 from symbolic.spec import Spec, TupleSpec
-from symbolic.static import evaluation
+from symbolic.static import evaluation, lints
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value, is_constant
 from symbolic.static.alike import alike
-from symbolic.static.holding import Every, Ref, Traced, equal, joined, traced
-from symbolic.static.printing import short
+from symbolic.static.facts import at, learned, possible
+from symbolic.static.findings import span
+from symbolic.static.holding import Every, Ref, Traced, alike_in_past, equal, joined, traced
+from symbolic.static.provenance import Provenance, origin_of_result
 from symbolic.static.python import python_value
 from symbolic.static.scopes import Scopes
 from symbolic.static.things import Foreign
@@ -21,7 +23,27 @@ from symbolic.static.things import Foreign
 _COUNTS = (13, 17, 19)
 """Numbers of entries for a list of which only their kind is known."""
 _MOST_ENTRIES = 10_000
+_SIZED = {"reshape", "broadcast_to"}
+_SIZED_METHODS = {evaluation.named_method("reshape")}
+"""What takes sizes, beside the functions that make arrays."""
 _SIZES = {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge}
+
+
+class Meeting(NamedTuple):
+    """One operation: its function, or the name of a method, its arguments, and the values among them."""
+
+    function: Any
+    args: list[Any]
+    kwargs: dict[str, Any]
+    values: list[Value]
+    node: ast.AST
+
+    @property
+    def callee(self) -> Callable[..., Any]:
+        if isinstance(self.function, str):
+            return evaluation.named_method(self.function)
+        found: Callable[..., Any] = self.function
+        return found
 
 
 class Operations(Scopes):
@@ -53,8 +75,8 @@ class Operations(Scopes):
         return value if callable(value) and not isinstance(value, Foreign) else UNKNOWN
 
     # ------------------------------------------------------------------ operations
-    def operate(self, function: Callable[..., Any], args: list[Any], kwargs: Mapping[str, Any], node: ast.AST) -> Any:
-        """What a function, an operator or a method gives; what is wrong is reported."""
+    def operate(self, function: Any, args: list[Any], kwargs: Mapping[str, Any], node: ast.AST) -> Any:
+        """What a function, an operator or a method, by its name, gives; what is wrong is reported."""
         given = [self.plain(one) for one in args]
         named = {name: self.plain(one) for name, one in kwargs.items()}
         if function in _SIZES and any(map(_has_size, given)):
@@ -64,20 +86,77 @@ class Operations(Scopes):
         unknown = _has_unknown(everything)
         if unknown and not values:
             return UNKNOWN
-        answer = self._answer(function, given, named)
-        is_layer = any(one.is_layer for one in values if isinstance(one, Traced))
-        if answer.finding is not None and self._is_certain(answer.finding, is_layer, values):
-            self.report.find(answer.finding, node)
-        result = self._result(answer.value, is_layer)
-        self._noted(result, values, unknown, node)
+        met = Meeting(function, given, named, values, node)
+        answer = self._settled(met)
+        result = self._result(met, answer.value)
+        if answer.finding is None and not self.report.muted and not self.report.outside:
+            self._linted(met, answer)
+        if answer.finding is None:
+            sized = [one for one in values if not evaluation.makes(function) or is_array(one)]
+            self._noted(result, sized, unknown, node)
         return result
 
-    def _is_certain(self, found: Finding, is_layer: bool, values: list[Value]) -> bool:
-        """What is said of layers alone is said where one is there for certain."""
-        return found.kind != "symbolic" or is_layer
+    def _settled(self, met: Meeting) -> Answer:
+        """The answer; what is wrong whatever the sizes of the user's choice are is reported."""
+        answer = self._answer(met.callee, met.args, met.kwargs)
+        if answer.finding is None:
+            return answer
+        if answer.finding.kind == "symbolic-shape":
+            found = self._fitting(met)
+            if found is not None:
+                return found
+        # what is said of layers alone is said where one is there for certain
+        is_layer = any(getattr(one, "is_layer", False) for one in met.values)
+        if answer.finding.kind != "symbolic" or is_layer:
+            self._said(met, answer.finding)
+        return answer
+
+    def _fitting(self, met: Meeting) -> Answer | None:
+        """The answer for a size that a name must have here: by a weight of 100 rows `hidden` is 100 from then on."""
+        if not self.free and all(getattr(one, "is_given", False) for one in met.values):
+            return None
+        for facts in possible(met.values, self.free):
+            args = [at(one, facts) for one in met.args]
+            answer = self._answer(met.callee, args, {name: at(one, facts) for name, one in met.kwargs.items()})
+            if answer.finding is None:
+                self.state = learned(self.state, facts)
+                met.args[:] = args
+                return answer
+        return None
+
+    def _said(self, met: Meeting, found: Finding) -> None:
+        cause = lints.likely_cause(met.function, met.args, self.provenance(met.node, isinstance(met.function, str)))
+        if cause is not None and found.kind == "symbolic-shape":
+            found = found._replace(remedy=f"{cause}, or {found.remedy}")
+        rule = lints.rule_of(met.function, met.args, met.kwargs) or ""
+        self.report.find(found, met.node, self.notes_on(found), rule)
+
+    def _linted(self, met: Meeting, answer: Answer) -> None:
+        for one in lints.at_operation(met.function, met.args, met.kwargs, answer, self.provenance(met.node, isinstance(met.function, str))):
+            self.report.lint(one, met.node, self.notes_on(Finding(one.seen, one.remedy)))
+
+    def provenance(self, node: ast.AST, is_method: bool = False) -> Provenance:
+        """How the arguments are written, and what is to be returned."""
+        return Provenance(tuple(map(self._written, _operands(node, is_method))), self.returns)
+
+    def _written(self, node: ast.AST) -> str:
+        if isinstance(node, ast.Name):
+            return node.id
+        line, column, end_line, end = span(node)
+        if line != end_line or end - column > 24 or line > len(self.report.lines) or self.report.calls:
+            return ""
+        return self.report.lines[line - 1][column - 1 : end - 1]
+
+    def notes_on(self, found: Finding) -> tuple[tuple[int, str], ...]:
+        """Where the names that a message mentions were declared."""
+        said = _words(found.seen)
+        origins = self.outermost.origins
+        return tuple([(line, f"{name} is declared here, by {what}") for name, (line, what) in origins.items() if name in said])
 
     def _answer(self, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Answer:
         """The answer; of a list with any number of entries by several numbers of them."""
+        if evaluation.makes(function) or getattr(function, "__name__", "") in _SIZED or function in _SIZED_METHODS:
+            args, kwargs = [_as_size(one) for one in args], {name: _as_size(one) for name, one in kwargs.items()}
         if not any(isinstance(one, Every) for one in _flat([*args, *kwargs.values()])):
             return evaluation.call(function, args, kwargs)
         answers = [
@@ -96,22 +175,27 @@ class Operations(Scopes):
         count = counts[0] if all(same(one, counts[0]) for one in counts) else None
         return Answer(alike([one.value for one in answers], lambda sizes: _by_count(sizes, count)))
 
-    def _result(self, value: Any, is_layer: bool) -> Any:
+    def _result(self, met: Meeting, value: Any) -> Any:
         if isinstance(value, Value):
             if isinstance(value.spec, TupleSpec):
-                return tuple([self._result(Value(one), is_layer) for one in value.spec])
-            return traced(value, is_layer)
+                return tuple([self._result(met, Value(one)) for one in value.spec])
+            origin = None
+            if not self.report.muted:
+                origin = origin_of_result(met.function, met.args, met.kwargs, value, met.node)
+            return traced(value, met.values, origin)
+        if met.function is operator.getitem and not isinstance(met.args[0], Value):
+            return _entry_itself(met.args, value)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
-            return type(value)(*[self._result(one, is_layer) for one in value])
+            return type(value)(*[self._result(met, one) for one in value])
         if type(value) is tuple:
-            return tuple([self._result(one, is_layer) for one in value])
+            return tuple([self._result(met, one) for one in value])
         if type(value) is list:
-            return self.state.made(list, tuple([self._result(one, is_layer) for one in value]))
+            return self.state.made(list, tuple([self._result(met, one) for one in value]))
         return value
 
     def _noted(self, result: Any, values: list[Value], unknown: bool, node: ast.AST) -> None:
         """What is known of an expression with arrays in it, for readers and for the count."""
-        if not values or self.report.muted:
+        if not values or self.report.muted or self.report.outside:
             return
         if isinstance(result, Value):
             self.report.count(node, is_known(result) or unknown or not all(map(is_known, values)))
@@ -121,7 +205,7 @@ class Operations(Scopes):
     def shown(self, node: ast.expr, value: Any) -> None:
         """The type of an expression, for the reader that points at it."""
         if isinstance(value, Value) and isinstance(value.spec, Spec) and value.spec != Spec():
-            self.report.show(node, short(value))
+            self.report.show(node, value)
 
     # ------------------------------------------------------------------ what is gone through
     def entries(self, value: Any, node: ast.AST) -> Any:
@@ -130,7 +214,7 @@ class Operations(Scopes):
             inner = self.state.contents(value)
             if value.kind is dict:
                 return tuple(inner) if type(inner) is dict else UNKNOWN
-            return inner if value.kind is list else UNKNOWN
+            return inner if value.kind in (list, set) else UNKNOWN
         if isinstance(value, Every):
             return value
         if isinstance(value, Value):
@@ -144,7 +228,7 @@ class Operations(Scopes):
     def _rows(self, value: Value, node: ast.AST) -> Any:
         spec = value.spec
         if isinstance(spec, TupleSpec):
-            return tuple([traced(Value(one), getattr(value, "is_layer", False)) for one in spec])
+            return tuple([alike_in_past(Value(one), value) for one in spec])
         if not isinstance(spec, Spec) or spec.shape == ():
             return UNKNOWN
         with self.report.mute():
@@ -166,6 +250,42 @@ class Operations(Scopes):
             if found is UNKNOWN:
                 break
         return found
+
+
+def _operands(node: ast.AST, is_method: bool) -> list[ast.AST]:
+    """Where the arguments of an operation are written."""
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    if isinstance(node, ast.AugAssign):
+        return [node.target, node.value]
+    if isinstance(node, (ast.Attribute, ast.Subscript)):
+        return [node.value]
+    if isinstance(node, ast.Call):
+        home = [node.func.value] if is_method and isinstance(node.func, ast.Attribute) else []
+        return [*home, *node.args]
+    return []
+
+
+def _as_size(value: Any) -> Any:
+    """A hyperparameter as the size that it is, where an array is made."""
+    if isinstance(value, Traced) and value.size is not None:
+        return value.size
+    return type(value)(map(_as_size, value)) if type(value) in (tuple, list) else value
+
+
+def _entry_itself(args: list[Any], value: Any) -> Any:
+    """An entry of a tuple, rather than an equal value of another past."""
+    try:
+        found = args[0][args[1]]
+    except Exception:  # the answer has said so
+        return value
+    return found if type(found) is type(value) or isinstance(value, Value) else value
+
+
+def _words(text: str) -> set[str]:
+    return set("".join([one if one.isalnum() or one == "_" else " " for one in text]).split())
 
 
 def is_known(value: Any) -> bool:
@@ -244,7 +364,7 @@ def _compared(function: Callable[..., Any], args: list[Any]) -> Any:
     if isinstance(one, Value) or isinstance(other, Value):
         both = [python_value(int) if isinstance(side, Size) else side for side in args]
         answer = evaluation.call(function, both, {}).value
-        return traced(answer) if isinstance(answer, Value) else answer
+        return traced(answer, args) if isinstance(answer, Value) else answer
     unknown = traced(python_value(bool))
     if function in (operator.eq, operator.ne):
         if equal(one, other):

@@ -19,6 +19,9 @@ class Scopes:
 
     def __init__(self, report: Report, state: State, frame: Frame, user: Callable[[str], Any], path: str) -> None:
         self.report, self.state, self.frame, self.user, self.path = report, state, frame, user, path
+        self.outermost = frame  # that of the function whose body is checked
+        self.free: frozenset[str] = frozenset()  # hyperparameters that are sizes: a caller chooses what fits
+        self.returns: Any = None  # the spec that is declared to be returned
         self.running: list[ast.AST] = []  # the functions whose bodies are being followed
         self.loops: list[tuple[list[State], list[State]]] = []  # the states at `break` and at `continue`
         self.nested: list[Function] = []  # functions with symbolic inputs that were met, which are checked on their own

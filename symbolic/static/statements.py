@@ -11,10 +11,11 @@ from symbolic.spec import Spec
 from symbolic.static import modules
 from symbolic.static.abstract import UNKNOWN, Value
 from symbolic.static.assigning import Assigning
-from symbolic.static.declared import returned, spec_of_hint
+from symbolic.static.declared import spec_of_hint
 from symbolic.static.definitions import Definitions
 from symbolic.static.expressions import BINARY
-from symbolic.static.facts import facts_of, joined_states, with_facts
+from symbolic.static.facts import joined_states
+from symbolic.static.lints import likely_cause
 from symbolic.static.holding import Every, Ref, State, spec_for, unchanged, widened
 
 _UNROLLED = 16
@@ -84,13 +85,15 @@ class Statements(Definitions, Assigning):
         hint = self.frame.hints.result.hint
         if hint is None or self.report.calls:
             return
-        actual, facts = spec_for(self.plain(value), self.state), facts_of(self.state)
-        found = returned(hint, actual)
-        if found is not None and facts:
-            found = returned(with_facts_of(hint, facts), actual)
+        actual = spec_for(self.plain(value), self.state)
+        found = self.unfit(hint, actual, "the returned value")
         if found is not None:
             at = node if node.value is None else node.value
-            self.report.find(found, at, self.notes_on(found))
+            wanted = Value(spec_of_hint(hint))
+            given = value if isinstance(value, Value) else Value(actual)
+            cause = likely_cause("return", [given, wanted], self.provenance(ast.Compare(at, [], [])))
+            remedy = found.remedy if cause is None else f"{cause}, or {found.remedy}"
+            self.report.find(found._replace(remedy=remedy), at, self.notes_on(found))
 
     def _raise(self, node: ast.Raise) -> bool:
         if node.exc is not None:
@@ -278,11 +281,6 @@ class Statements(Definitions, Assigning):
         if self.goes_on(ways) and self.block(node.orelse):
             ends = [self.state]
         return self.goes_on([*ends, *breaks])
-
-
-def with_facts_of(hint: Any, facts: Any) -> Any:
-    """The spec that a hint declares, with what is known of its sizes on this path."""
-    return with_facts(spec_of_hint(hint), facts)
 
 
 def _loaded(target: Any) -> ast.expr:
