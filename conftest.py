@@ -4,7 +4,9 @@ from importlib.util import find_spec
 
 HAS_SCIPY = find_spec("scipy") is not None
 HAS_PYGLS = find_spec("pygls") is not None
-collect_ignore_glob = ([] if HAS_SCIPY else ["symbolic/ops/scipy_*.py"]) + ([] if HAS_PYGLS else ["symbolic/static/lsp.py"])
+collect_ignore_glob = ([] if HAS_SCIPY else ["symbolic/ops/scipy_*.py"]) + (
+    [] if HAS_PYGLS else ["symbolic/static/lsp.py"]
+)
 
 
 def pytest_report_header() -> list[str]:

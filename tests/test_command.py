@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -261,6 +262,35 @@ def test_explain(command: Command) -> None:
         assert ran.code == 0
         assert ran.out.startswith(f"# {name}\n"), name
     assert command("--explain", "symbolic-shap").err.endswith("did you mean symbolic-shape?\n")
+
+
+PRELUDE = """\
+from typing import Annotated
+
+import numpy as np
+from symbolic import Symbolic, symbolic
+
+
+"""
+
+
+@pytest.mark.parametrize("code", ["symbolic", "symbolic-shape", "symbolic-dtype"])
+def test_the_examples_of_the_codes(command: Command, code: str) -> None:
+    wrong, right = re.findall(r"```python\n(.*?)```", pages.explained(code), re.DOTALL)
+    write("a.py", PRELUDE + wrong)
+    ran = command("-q")
+    assert [line.rpartition("  ")[2] for line in ran.lines if ": note: " not in line] == [f"[{code}]"], ran.out
+    write("a.py", PRELUDE + right)
+    assert command("-q").out == ""
+
+
+def test_the_page_shows_what_is_said(command: Command) -> None:
+    page = (ROOT / "docs" / "checking.md").read_text(encoding="utf-8")
+    program, shown = re.findall(r"```(?:python|text)\n(.*?)```", page, re.DOTALL)[:2]
+    write("net.py", program)
+    for line, written in zip(command().lines, shown.splitlines(), strict=True):
+        start, _, end = written.partition("…")
+        assert line.startswith(start) and line.endswith(end)
 
 
 def test_a_wheel_has_the_pages() -> None:

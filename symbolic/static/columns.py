@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from symbolic.static.checking import Checked, Hover
-    from symbolic.static.findings import Located
+    from symbolic.static.findings import Checked, Hover, Located
 
     Placed = TypeVar("Placed", Located, Hover)
 

@@ -22,8 +22,7 @@ from symbolic.static.sources import Source, Sources
 from symbolic.static.suppression import ignores, ignoring, name_of
 
 if TYPE_CHECKING:
-    from symbolic.static.checking import Hover
-    from symbolic.static.findings import Located
+    from symbolic.static.findings import Hover, Located
 
 __all__ = ["Server", "serve"]
 

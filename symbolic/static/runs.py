@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from symbolic.static.cache import Cache, Entry, fingerprint
 from symbolic.static.columns import in_characters
 from symbolic.static.files import shown
-from symbolic.static.findings import Located
+from symbolic.static.findings import Checked, Located
 from symbolic.static.sources import Sources, UnreadableError
 from symbolic.static.suppression import ignores
 
-if TYPE_CHECKING:
-    from symbolic.static import checking
-
-__all__ = ["Checked", "Run", "examined", "inspected", "told"]
+__all__ = ["Outcome", "Run", "examined", "inspected", "told"]
 
 _PAYS = 20_000
 """Bytes of source that are worth a process, which loads NumPy and the rules: a third of a second."""
 
 
-class Checked(NamedTuple):
+class Outcome(NamedTuple):
     """One file: what is known of it, or how checking it failed, which is our fault."""
 
     entry: Entry
@@ -44,13 +41,13 @@ class Run(NamedTuple):
         roots = tuple(dict.fromkeys([here, os.path.join(here, "src"), *folders]))
         return cls(here, roots, cache_folder, "" if cache_folder is None else fingerprint())
 
-    def checked(self, files: Sequence[str]) -> Iterator[Checked]:
+    def checked(self, files: Sequence[str]) -> Iterator[Outcome]:
         """Every file, in order."""
         sources, cache = Sources(self.roots), Cache(self.cache_folder, self.mark)
         known = {path: found for path in files if (found := self._known(path, sources, cache)) is not None}
         missing = [path for path in files if path not in known]
         found = dict(zip(missing, self._found(missing, sources, cache), strict=True))
-        return iter([Checked(known[path]) if path in known else found[path] for path in files])
+        return iter([Outcome(known[path]) if path in known else found[path] for path in files])
 
     def _known(self, path: str, sources: Sources, cache: Cache) -> Entry | None:
         entry = cache.get(path, shown(path, self.here))
@@ -59,19 +56,19 @@ class Run(NamedTuple):
         except UnreadableError:
             return None
 
-    def _found(self, files: Sequence[str], sources: Sources, cache: Cache) -> list[Checked]:
+    def _found(self, files: Sequence[str], sources: Sources, cache: Cache) -> list[Outcome]:
         processes = min(_cores(), len(files), sum(map(_size, files)) // _PAYS)
         if processes < 2:
             return [inspected(path, shown(path, self.here), sources, cache) for path in files]
         return self._in_processes(files, processes)
 
-    def _in_processes(self, files: Sequence[str], processes: int) -> list[Checked]:
+    def _in_processes(self, files: Sequence[str], processes: int) -> list[Outcome]:
         """The large files first, each process taking the next; none has loaded NumPy before it is split off."""
         from concurrent.futures import ProcessPoolExecutor  # only where it is used
         from concurrent.futures.process import BrokenProcessPool
 
         order = sorted(files, key=_size, reverse=True)
-        found: dict[str, Checked] = {}
+        found: dict[str, Outcome] = {}
         with ProcessPoolExecutor(processes) as pool:
             asked = {path: pool.submit(self.alone, path) for path in order}
             for path, future in asked.items():
@@ -81,7 +78,7 @@ class Run(NamedTuple):
                     found[path] = _failed(path, "the process that checked it was ended by the system")
         return [found[path] for path in files]
 
-    def alone(self, path: str) -> Checked:
+    def alone(self, path: str) -> Outcome:
         """One file, in a process of its own."""
         return inspected(path, shown(path, self.here), Sources(self.roots), Cache(self.cache_folder, self.mark))
 
@@ -98,13 +95,13 @@ def _size(path: str) -> int:
         return 0
 
 
-def inspected(path: str, name: str, sources: Sources, cache: Cache) -> Checked:
+def inspected(path: str, name: str, sources: Sources, cache: Cache) -> Outcome:
     """One file, by its text; a file without one is itself the finding."""
     try:
         source = sources.of(path)
         text = source.text()
     except UnreadableError as error:
-        return Checked(
+        return Outcome(
             Entry("", {}, [Located(name, error.line, 1, error.line, 1, "symbolic", "source", str(error))], [])
         )
     try:
@@ -113,10 +110,10 @@ def inspected(path: str, name: str, sources: Sources, cache: Cache) -> Checked:
         return _failed(name, told(error))
     entry = Entry(source.digest, modules, found.findings, ignores(text))
     cache.put(path, entry)
-    return Checked(entry)
+    return Outcome(entry)
 
 
-def examined(text: str, path: str, name: str, sources: Sources) -> tuple[checking.Checked, dict[str, str]]:
+def examined(text: str, path: str, name: str, sources: Sources) -> tuple[Checked, dict[str, str]]:
     """What the interpreter says of a text, and the modules it asked for, with the digests of theirs."""
     from symbolic.static.checking import check  # loads NumPy and every rule: only for what the cache does not know
 
@@ -133,8 +130,8 @@ def examined(text: str, path: str, name: str, sources: Sources) -> tuple[checkin
     return in_characters(check(text, name, read=read), text), modules
 
 
-def _failed(name: str, how: str) -> Checked:
-    return Checked(
+def _failed(name: str, how: str) -> Outcome:
+    return Outcome(
         Entry("", {}, [], []), f"checking {name} failed inside: {how}; report it, and name the file in `exclude`"
     )
 
