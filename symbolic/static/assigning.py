@@ -85,7 +85,7 @@ class Assigning(Calling):
             return Alias(node.value, self.frame)
         if self.frame.hints is None or self.report.calls:
             return value
-        read = Reading(self.at).read(node.annotation, self.frame)
+        read = Reading(self.at, self.report.hints).read(node.annotation, self.frame)
         if not read.is_symbolic or read.hint is None:
             return value
         if node.value is None or value is UNKNOWN:

@@ -156,7 +156,7 @@ class Builtins(Expressions):
 
     def _iter(self, args: _Args, node: ast.AST) -> Any:
         found = self.entries(args[0], node) if args else UNKNOWN
-        return Every(self.entry_of(found), found.count if isinstance(found, Every) else len(found)) if found else UNKNOWN
+        return found if isinstance(found, Every) else Every(self.entry_of(found))
 
     def _reduce(self, args: _Args, node: ast.AST) -> Any:
         entries = self.entries(args[1], node) if len(args) > 1 else UNKNOWN

@@ -13,10 +13,10 @@ from symbolic import public
 from symbolic.layer import Layer
 from symbolic.leaves import Literal, Weight
 from symbolic.spec import Spec
-from symbolic.static import evaluation
+from symbolic.static import evaluation, modules
 from symbolic.static.abstract import UNKNOWN, Value
 from symbolic.static.builtin_calls import HANDLERS, PLAIN_KEYWORDS
-from symbolic.static.holding import Ref, traced
+from symbolic.static.holding import Ref, Traced, traced
 from symbolic.static.inlining import Inlining
 from symbolic.static.provenance import origin_of_input
 from symbolic.static.random_draws import drawn
@@ -71,6 +71,8 @@ class Calling(Inlining):
         if isinstance(callee, Ref) and isinstance(callee.kind, Class):
             found = callee.kind.find("__call__")
             return self.run(found, [callee, *args], kwargs, node) if isinstance(found, Function) else UNKNOWN
+        if isinstance(callee, Foreign) and any(isinstance(one, Traced) and one.is_layer for one in [*args, *kwargs.values()]):
+            callee = modules.resolved(callee)
         if callee is UNKNOWN or isinstance(callee, (Foreign, Alias)) or not callable(callee):
             return self._of_unknown(callee, args, kwargs)
         return self._of_library(callee, args, kwargs, node)

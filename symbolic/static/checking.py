@@ -19,7 +19,7 @@ from symbolic.static.holding import FACTS, State, as_input, traced
 from symbolic.static.python import python_value
 from symbolic.static.signatures import Read, Signature
 from symbolic.static.statements import Statements
-from symbolic.static.things import Class, Frame, Function, UserModule, every_parameter
+from symbolic.static.things import Class, Frame, Function, UserModule, every_parameter, find_scopes, scope_of
 
 STEPS = 10_000
 """Expressions and statements that a symbolic function is worth."""
@@ -66,8 +66,11 @@ class Checking:
         self.checked: set[int] = set()
 
     def file(self, tree: ast.Module) -> None:
+        find_scopes(tree)
         interpreter = self._module(tree, self.path, self.report)
         base = interpreter.state.whole()
+        for module in self.modules.values():
+            base.update(module.cells if module is not None else {})
         for name, one in self._poisoned(tree, interpreter.frame):
             base[name] = one
         self._nested(interpreter, base)
@@ -93,8 +96,7 @@ class Checking:
 
     def _poisoned(self, tree: ast.Module, frame: Frame) -> list[tuple[Any, Any]]:
         """What a function declares to be global may change at any time."""
-        names = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
-        return [((frame, name), UNKNOWN) for name in names]
+        return [((frame, name), UNKNOWN) for name in scope_of(tree).shared]
 
     # ------------------------------------------------------------------ modules of the user's
     def user(self, name: str) -> UserModule | None:
@@ -158,13 +160,11 @@ class Checking:
             pass
         _reset(self.report, interpreter)
         self.report.outside = False
-        self._nested(interpreter, interpreter.state.whole())
+        if interpreter.nested:
+            self._nested(interpreter, interpreter.state.whole())
 
     def _interpreter(self, function: Function, base: dict[Any, Any]) -> Statements:
         frame = Frame(function.node, function.frame, function.module)
-        for one in self.modules.values():
-            if one is not None and one.frame is not None:
-                base.update(one.cells)
         return Statements(self.report, State({FACTS: {}}, base), frame, self.user, self.path)
 
     def _wrong_hints(self, function: Function, hints: Signature) -> None:

@@ -65,6 +65,7 @@ class Report:
         self.outside = False  # of symbolic bodies arrays are plain: only what is handed to such functions is held
         self.calls: list[tuple[ast.AST, bool]] = []  # the inlined calls around, and whether they lead to this file
         self.steps = 0
+        self.hints: dict[ast.expr, Any] = {}  # what aliases of hints say
 
     @contextmanager
     def mute(self) -> Iterator[None]:

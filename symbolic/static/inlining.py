@@ -107,7 +107,7 @@ class Inlining(Builtins):
     # ------------------------------------------------------------------ symbolic functions
     def signature_of(self, function: Function) -> Signature:
         if function.signature is None:
-            function.signature = signatures.signature(function, self.at)
+            function.signature = signatures.signature(function, self.at, self.report.hints)
         found: Signature = function.signature
         return found
 

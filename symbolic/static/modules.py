@@ -25,8 +25,24 @@ _ALIASES = {"typing_extensions": "typing", "collections.abc": "typing"}
 def module(name: str) -> Any:
     """A module by its full name, if it is one that may be imported; else its name alone."""
     root = name.partition(".")[0]
-    if root not in TRUSTED or name.startswith("symbolic.mypy_plugin"):
+    if root not in TRUSTED or root == "scipy" or name.startswith("symbolic.mypy_plugin"):
         return Foreign(_ALIASES.get(name, name))
+    return _imported(name)
+
+
+def resolved(foreign: Foreign) -> Any:
+    """SciPy's function of a name: SciPy is slow to import, and is only when a layer meets it."""
+    home, _, name = foreign.name.rpartition(".")
+    if not foreign.name.startswith("scipy.") or not name:
+        return foreign
+    place = _imported(home)
+    if isinstance(place, Foreign):  # of a class, scipy.stats.norm
+        place = resolved(place)
+    return foreign if isinstance(place, Foreign) else attribute(place, name)
+
+
+def _imported(name: str) -> Any:
+    root = name.partition(".")[0]
     loaded = sys.modules.get(name)
     if loaded is not None and root != "symbolic":
         return loaded

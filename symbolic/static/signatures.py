@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,11 +52,11 @@ Evaluate = Callable[[ast.expr, Any], Any]
 """What an expression means in a frame: the interpreter's own answer."""
 
 
-def signature(function: Function, evaluate: Evaluate) -> Signature:
+def signature(function: Function, evaluate: Evaluate, known: dict[ast.expr, Read]) -> Signature:
     """What the hints of a function say."""
     arguments = function.node.args
     hints = {one.arg: one.annotation for one in every_parameter(arguments) if one.annotation is not None}
-    reading = Reading(evaluate)
+    reading = Reading(evaluate, known)
     parameters = {name: reading.read(hint, function.frame) for name, hint in hints.items()}
     result = getattr(function.node, "returns", None)
     return Signature(parameters, Read() if result is None else reading.read(result, function.frame))
@@ -64,8 +65,8 @@ def signature(function: Function, evaluate: Evaluate) -> Signature:
 class Reading:
     """Reads hints; names in them are looked up by the interpreter."""
 
-    def __init__(self, evaluate: Evaluate) -> None:
-        self.evaluate = evaluate
+    def __init__(self, evaluate: Evaluate, known: dict[ast.expr, Read]) -> None:
+        self.evaluate, self.known = evaluate, known  # what the aliases say that have been read
 
     def read(self, node: ast.expr, frame: Any, depth: int = 0) -> Read:
         if depth > _DEPTH:
@@ -90,7 +91,9 @@ class Reading:
 
     def _named(self, found: Any, depth: int) -> Read:
         if isinstance(found, Alias):
-            return self.read(found.node, found.frame, depth + 1)
+            if found.node not in self.known:
+                self.known[found.node] = self.read(found.node, found.frame, depth + 1)
+            return self.known[found.node]
         if isinstance(found, str):
             return Read()
         known = isinstance(found, type) and found in _NATIVE
@@ -154,14 +157,14 @@ class Reading:
             return Shaped(dtypes)
         if not all(map(_is_word, values)):
             return Shaped(dtypes)
-        return _shaped(dtypes, values)
+        return _shaped(dtypes, *values)
 
     def _jaxtyping(self, short: str, parts: list[ast.expr], frame: Any, depth: int) -> Read:
         inner = self.read(parts[0], frame, depth + 1)
         words = self.evaluate(parts[1], frame)
         if inner.hint is None or not isinstance(words, str):
             return inner
-        shaped = _shaped(tuple(map(np.dtype, _JAXTYPING[short])), [words])
+        shaped = _shaped(tuple(map(np.dtype, _JAXTYPING[short])), words)
         if isinstance(shaped, Finding):
             return Read(inner.is_symbolic, None, shaped)
         return inner._replace(hint=inner.hint._replace(shaped=shaped))
@@ -174,7 +177,8 @@ class Reading:
         return _dtypes(found) if _is_scalar(found) else ()
 
 
-def _shaped(dtypes: tuple[np.dtype[Any], ...], words: list[Any]) -> Shaped | Finding:
+@lru_cache(maxsize=4096)
+def _shaped(dtypes: tuple[np.dtype[Any], ...], *words: Any) -> Shaped | Finding:
     try:
         axes: tuple[Axis, ...] = parse(words)
     except SymbolicError as error:

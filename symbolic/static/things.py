@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -131,30 +130,79 @@ class Scope(NamedTuple):
     nests: bool  # functions, which keep its names alive
 
 
-@lru_cache(maxsize=20_000)
 def scope_of(node: ast.AST) -> Scope:
     """What the body of a function binds, without those of functions within it."""
+    found: Scope | None = getattr(node, _KEPT, None)
+    if found is None:
+        find_scopes(node)
+        found = getattr(node, _KEPT)
+    return found
+
+
+_KEPT = "_symbolic_scope"
+
+
+def find_scopes(tree: ast.AST) -> frozenset[str]:
+    """Finds the scope of every function, class and comprehension below, and keeps it at its node, in one walk.
+
+    The names come back that functions within declare to live elsewhere.
+    """
     bound: set[str] = set()
     outer: set[str] = set()
     shared: set[str] = set()
     yields = nests = False
-    arguments = getattr(node, "args", None)
+    arguments = getattr(tree, "args", None)
     if isinstance(arguments, ast.arguments):
         bound |= {one.arg for one in every_parameter(arguments)}
-    body = getattr(node, "body", None)
-    waiting: list[ast.AST] = list(body) if isinstance(body, list) else list(ast.iter_child_nodes(node)) if body is None else [body]
+    waiting = _body(tree)
     while waiting:
         one = waiting.pop()
-        bound |= _bound_by(one)
-        yields = yields or isinstance(one, (ast.Yield, ast.YieldFrom, ast.Await))
-        if isinstance(one, (ast.Global, ast.Nonlocal)):
+        kind = type(one)
+        if kind in _BINDING:
+            bound |= _bound_by(one)
+        elif kind in (ast.Yield, ast.YieldFrom, ast.Await):
+            yields = True
+        elif kind in (ast.Global, ast.Nonlocal):
             outer |= set(one.names)
-        nests = nests or isinstance(one, NESTED)
-        if isinstance(one, NESTED):
-            shared |= {name for inner in ast.walk(one) if isinstance(inner, (ast.Global, ast.Nonlocal)) for name in inner.names}
+        if kind in NESTED:
+            nests = True
+            shared |= find_scopes(one)
+            waiting += _around(one)
         else:
-            waiting.extend(ast.iter_child_nodes(one))
-    return Scope(frozenset(bound - outer), frozenset(outer), frozenset(shared), yields, nests)
+            waiting += _children(one)
+    scope = Scope(frozenset(bound - outer), frozenset(outer), frozenset(shared), yields, nests)
+    setattr(tree, _KEPT, scope)
+    return scope.outer | scope.shared
+
+
+def _body(node: Any) -> list[Any]:
+    """The nodes that belong to the scope of a node."""
+    body = getattr(node, "body", None)
+    return list(body) if isinstance(body, list) else _children(node) if body is None else [body]
+
+
+def _around(node: Any) -> list[Any]:
+    """What of a nested function belongs to the scope around it: its defaults and decorators."""
+    arguments = getattr(node, "args", None)
+    defaults = [*arguments.defaults, *[one for one in arguments.kw_defaults if one]] if arguments else []
+    return [*defaults, *getattr(node, "decorator_list", []), *getattr(node, "bases", [])]
+
+
+def _children(node: Any) -> list[Any]:
+    found: list[Any] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            found += [one for one in value if isinstance(one, ast.AST)]
+        elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+            found.append(value)
+    return found
+
+
+_BINDING = frozenset(
+    (ast.Name, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+    + (ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.ExceptHandler)
+)
 
 
 def _bound_by(node: ast.AST) -> set[str]:
