@@ -62,15 +62,23 @@ def _complain(message: str) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="symbolic", description="Shapes and dtypes of NumPy code, before it runs.")
+    about = "Shapes and dtypes of NumPy code, before it runs."
+    parser = argparse.ArgumentParser(prog="symbolic", description=about, formatter_class=_of_fixed_width)
     parser.add_argument("--version", action="version", version=f"symbolic {symbolic.__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    check = commands.add_parser("check", help="report what does not fit in Python files")
+    check = commands.add_parser(
+        "check", help="report what does not fit in Python files", formatter_class=_of_fixed_width
+    )
     check.set_defaults(does=_check)
     _add_options(check)
     lsp = commands.add_parser("lsp", help="serve an editor (language server protocol, over stdin and stdout)")
     lsp.set_defaults(does=_lsp)
     return parser
+
+
+def _of_fixed_width(prog: str) -> argparse.HelpFormatter:
+    """To ask for the terminal's width costs every run the import of `shutil` and of three compressors."""
+    return argparse.HelpFormatter(prog, width=100)
 
 
 def _add_options(check: argparse.ArgumentParser) -> None:
