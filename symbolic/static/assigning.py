@@ -38,7 +38,9 @@ class Assigning(Calling):
     def _apart(self, targets: list[ast.expr], value: Any, node: ast.AST) -> None:
         entries = self.entries(value, node)
         star = next((k for k, one in enumerate(targets) if isinstance(one, ast.Starred)), None)
-        if type(entries) is not tuple or (len(entries) != len(targets) if star is None else len(entries) < len(targets) - 1):
+        if type(entries) is not tuple or (
+            len(entries) != len(targets) if star is None else len(entries) < len(targets) - 1
+        ):
             entry = self.entry_of(entries) if isinstance(entries, Every) else UNKNOWN
             for one in targets:
                 whole = self.state.made(list, Every(entry)) if isinstance(one, ast.Starred) else entry
@@ -154,4 +156,3 @@ class Assigning(Calling):
                 self.bind(one.name, UNKNOWN)
             if isinstance(one, ast.MatchMapping) and one.rest:
                 self.bind(one.rest, UNKNOWN)
-

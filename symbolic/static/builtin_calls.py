@@ -113,7 +113,9 @@ class Builtins(Expressions):
         return joined(first, self.binary(operator.add, first, entry, node), self.state, self.state)
 
     def _dict(self, args: _Args, node: ast.AST) -> Any:
-        inner = self.state.contents(args[0]) if len(args) == 1 and isinstance(args[0], Ref) else {} if not args else UNKNOWN
+        inner = (
+            self.state.contents(args[0]) if len(args) == 1 and isinstance(args[0], Ref) else {} if not args else UNKNOWN
+        )
         return self.state.made(dict, inner if type(inner) is dict else UNKNOWN)
 
     def _isinstance(self, args: _Args, node: ast.AST) -> Any:
@@ -132,10 +134,10 @@ class Builtins(Expressions):
             return False if isinstance(kind, Class) and (isinstance(value, Value) or is_constant(value)) else None
         if isinstance(value, Value):
             spec = value.spec
-            if isinstance(spec, Spec) and (spec.shape is None and value.loose or spec.dtype is None):
+            is_number = isinstance(spec, Spec) and spec.python is None and spec.shape == ()
+            if isinstance(spec, Spec) and ((spec.shape is None and value.loose) or (is_number and spec.dtype is None)):
                 return None
-            found = native(value)
-            return issubclass(found, kind)
+            return issubclass(native(value), kind)
         if isinstance(value, Ref):
             return issubclass(value.kind, kind) if isinstance(value.kind, type) else None
         if isinstance(value, Size):
@@ -307,5 +309,10 @@ HANDLERS: dict[Any, Handler] = {
     builtins.print: Builtins._print,
     functools.reduce: Builtins._reduce,
 }
-PLAIN_KEYWORDS = {builtins.zip: {"strict"}, builtins.enumerate: {"start"}, builtins.sum: {"start"}, builtins.print: None}
+PLAIN_KEYWORDS = {
+    builtins.zip: {"strict"},
+    builtins.enumerate: {"start"},
+    builtins.sum: {"start"},
+    builtins.print: None,
+}
 """Keywords that change nothing of what is known; `None`: whatever they are."""

@@ -71,7 +71,9 @@ class Calling(Inlining):
         if isinstance(callee, Ref) and isinstance(callee.kind, Class):
             found = callee.kind.find("__call__")
             return self.run(found, [callee, *args], kwargs, node) if isinstance(found, Function) else UNKNOWN
-        if isinstance(callee, Foreign) and any(isinstance(one, Traced) and one.is_layer for one in [*args, *kwargs.values()]):
+        if isinstance(callee, Foreign) and any(
+            isinstance(one, Traced) and one.is_layer for one in [*args, *kwargs.values()]
+        ):
             callee = modules.resolved(callee)
         if callee is UNKNOWN or isinstance(callee, (Foreign, Alias)) or not callable(callee):
             return self._of_unknown(callee, args, kwargs)
@@ -134,7 +136,9 @@ class Calling(Inlining):
             return self.decorated(args[0]) if args and isinstance(args[0], Function) else UNKNOWN if args else callee
         if name in _DERIVING and args:
             argnums = kwargs.get("argnums", args[1] if len(args) > 1 else 0)
-            return Derived(name, args[0], argnums, kwargs.get("has_aux", False) is not False) if name != "vjp" else UNKNOWN
+            return (
+                Derived(name, args[0], argnums, kwargs.get("has_aux", False) is not False) if name != "vjp" else UNKNOWN
+            )
         if _find(dict.fromkeys(_PASSING, True), callee) and args and isinstance(args[0], (Function, Bound)):
             return args[0]
         return None

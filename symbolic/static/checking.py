@@ -127,7 +127,9 @@ class Checking:
         interpreter = self._module(tree, name.replace(".", "/") + ".py", report)
         found = UserModule(name)
         found.cells = {**interpreter.state.whole(), **dict(self._poisoned(tree, interpreter.frame))}
-        found.names = {key[1]: one for key, one in found.cells.items() if type(key) is tuple and key[0] is interpreter.frame}
+        found.names = {
+            key[1]: one for key, one in found.cells.items() if type(key) is tuple and key[0] is interpreter.frame
+        }
         found.frame = interpreter.frame
         return found
 
@@ -314,5 +316,3 @@ def _changed_elsewhere(owner: Class) -> set[str]:
         for inner in ast.walk(method)
         if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store)
     }
-
-

@@ -11,6 +11,7 @@ from symbolic.static.holding import Every, Ref, State
 from symbolic.static.operations import Operations
 from symbolic.static.things import Class, Function
 
+
 class Conditions(Operations):
     """Takes tests apart."""
 
@@ -72,4 +73,3 @@ class Conditions(Operations):
             sides = self.evaluate(test.left), self.evaluate(test.comparators[0])
         facts = dict(equations(*sides))
         return learned(self.state, facts) if facts else self.state
-

@@ -70,8 +70,6 @@ class Definitions(Calling):
 
 
 def _is_generic(base: Any) -> bool:
-    return isinstance(base, Foreign) and base.name in ("typing.Protocol", "typing.Generic", "typing.NamedTuple") or (
+    return (isinstance(base, Foreign) and base.name in ("typing.Protocol", "typing.Generic", "typing.NamedTuple")) or (
         isinstance(base, Alias)
     )
-
-

@@ -5,22 +5,17 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
-
-import numpy as np
 
 from symbolic.polynomial import Size
 from symbolic.spec import Spec
-from symbolic.static import evaluation, modules
+from symbolic.static import evaluation
 from symbolic.static.abstract import UNKNOWN, Value, is_constant
-from symbolic.static.conditions import Conditions
+from symbolic.static.attributes import Attributes, is_operand, is_type
 from symbolic.static.facts import joined_states
-from symbolic.static.holding import MISSING, Every, Ref, State, Traced, joined, traced
-from symbolic.static.operations import Meeting
+from symbolic.static.holding import Every, Ref, State, Traced, joined, traced
 from symbolic.static.python import python_value
-from symbolic.static.scopes import attribute_of_class
-from symbolic.static.things import Alias, Bound, Class, Foreign, Frame, Function, UserModule
+from symbolic.static.things import Alias, Foreign, Function
 
 BINARY: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add,
@@ -53,7 +48,7 @@ _COMPARE: dict[type, Callable[..., Any]] = {
 _MOST_ENTRIES = 10_000
 
 
-class Expressions(Conditions):
+class Expressions(Attributes):
     """Evaluates expressions."""
 
     def evaluate(self, node: ast.expr) -> Any:
@@ -76,7 +71,7 @@ class Expressions(Conditions):
 
     def binary(self, function: Callable[..., Any], left: Any, right: Any, node: ast.AST) -> Any:
         """`a + b`: of lists and tuples, of types (`A | B`), or of numbers and arrays."""
-        if function is operator.or_ and _is_type(left) and isinstance(node, ast.BinOp):
+        if function is operator.or_ and is_type(left) and isinstance(node, ast.BinOp):
             return Alias(node, self.frame)
         if any(isinstance(one, Ref) for one in (left, right)):
             found = self._lists(function, left, right)
@@ -86,7 +81,7 @@ class Expressions(Conditions):
             return left + right
         if isinstance(left, str):  # a text
             return self._text(function, left, right)
-        if not all(map(_is_operand, (left, right))):
+        if not all(map(is_operand, (left, right))):
             return UNKNOWN
         found = self.operate(function, [left, right], {}, node)
         if isinstance(found, Traced) and (getattr(left, "size", None) or getattr(right, "size", None)) is not None:
@@ -126,7 +121,7 @@ class Expressions(Conditions):
         if isinstance(node.op, ast.Not):
             truth = self.truth(value)
             return traced(python_value(bool)) if truth is None else not truth
-        return self.operate(_UNARY[type(node.op)], [value], {}, node) if _is_operand(value) else UNKNOWN
+        return self.operate(_UNARY[type(node.op)], [value], {}, node) if is_operand(value) else UNKNOWN
 
     def _compare(self, node: ast.Compare) -> Any:
         left = self.evaluate(node.left)
@@ -146,7 +141,7 @@ class Expressions(Conditions):
             return python_bool() if same is None else same is isinstance(op, ast.Is)
         if isinstance(op, (ast.In, ast.NotIn)):
             return self._contains(left, right, isinstance(op, ast.In))
-        if not all(map(_is_operand, (left, right))):
+        if not all(map(is_operand, (left, right))):
             return python_bool()
         return self.operate(_COMPARE[type(op)], [left, right], {}, node)
 
@@ -213,56 +208,7 @@ class Expressions(Conditions):
         self.assign(node.target, value)
         return value
 
-    # ------------------------------------------------------------------ structures
-    def items(self, nodes: list[ast.expr]) -> Any:
-        """The entries of a display, `[a, *b]`; `Every` or UNKNOWN where their number is not known."""
-        found: list[Any] = []
-        for one in nodes:
-            if not isinstance(one, ast.Starred):
-                found.append(self.evaluate(one))
-                continue
-            inner = self.entries(self.evaluate(one.value), one)
-            if type(inner) is tuple:
-                found += inner
-            else:
-                rest = [self.evaluate(other) for other in nodes if not isinstance(other, ast.Starred)]
-                return Every(self.entry_of((inner.entry, *rest))) if isinstance(inner, Every) else UNKNOWN
-        return tuple(found) if len(found) <= _MOST_ENTRIES else UNKNOWN
-
-    def _tuple(self, node: ast.Tuple) -> Any:
-        return self.items(node.elts)
-
-    def _list(self, node: ast.List) -> Any:
-        return self.state.made(list, self.items(node.elts))
-
-    def _set(self, node: ast.Set) -> Any:
-        for one in node.elts:
-            self.evaluate(one)
-        return UNKNOWN
-
-    def _dict(self, node: ast.Dict) -> Any:
-        found: Any = {}
-        for key, value in zip(node.keys, node.values, strict=True):
-            name = None if key is None else self.evaluate(key)
-            held = self.evaluate(value)
-            if key is None:
-                inner = self.state.contents(held) if isinstance(held, Ref) and held.kind is dict else UNKNOWN
-                found = {**found, **inner} if type(inner) is dict and found is not UNKNOWN else UNKNOWN
-            elif found is not UNKNOWN and isinstance(name, (str, int, float, bool, type(None))):
-                found[name] = held
-            else:
-                found = UNKNOWN
-        return self.state.made(dict, found)
-
-    def _text_of(self, node: ast.JoinedStr) -> Any:
-        for one in node.values:
-            if isinstance(one, ast.FormattedValue):
-                self.evaluate(one.value)
-        return UNKNOWN
-
-    def _slice(self, node: ast.Slice) -> Any:
-        return slice(*[None if one is None else self.evaluate(one) for one in (node.lower, node.upper, node.step)])
-
+    # ------------------------------------------------------------------ functions, and what is waited for
     def _lambda(self, node: ast.Lambda) -> Any:
         return Function(node, self.frame, self.frame.module, self.defaults(node.args))
 
@@ -272,157 +218,6 @@ class Expressions(Conditions):
         pairs = list(zip(reversed(named), reversed(arguments.defaults), strict=False))
         pairs += [(arg, one) for arg, one in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if one]
         return {arg.arg: self.evaluate(one) for arg, one in pairs}
-
-    # ------------------------------------------------------------------ comprehensions
-    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp) -> Any:
-        with self.within(Frame(node, self.frame, self.frame.module)):
-            found = self._gathered(node.generators, lambda: self.evaluate(node.elt))
-        if isinstance(node, ast.SetComp):
-            return UNKNOWN
-        return self.state.made(list, found) if isinstance(node, ast.ListComp) else found
-
-    def _dict_comprehension(self, node: ast.DictComp) -> Any:
-        with self.within(Frame(node, self.frame, self.frame.module)):
-            found = self._gathered(node.generators, lambda: (self.evaluate(node.key), self.evaluate(node.value)))
-        if type(found) is not tuple or not all(isinstance(key, (str, int)) for key, _ in found):
-            return self.state.made(dict, UNKNOWN)
-        return self.state.made(dict, dict(found))
-
-    def _gathered(self, generators: list[ast.comprehension], entry: Callable[[], Any]) -> Any:
-        """The entries that a comprehension makes."""
-        if not generators:
-            return (entry(),)
-        first, rest = generators[0], generators[1:]
-        source = self.entries(self.evaluate(first.iter), first.iter)
-        if source is UNKNOWN:
-            source = Every(UNKNOWN)
-        if type(source) is tuple and len(source) > 64:
-            source = Every(self.entry_of(source), len(source))
-        if isinstance(source, Every):
-            self.assign(first.target, source.entry)
-            passing = self._passing(first.ifs)
-            inner = self._gathered(rest, entry) if passing is not False else ()
-            exact = passing is True and type(inner) is tuple and source.count is not None
-            return Every(self.entry_of(inner), source.count * len(inner) if exact else None)
-        return self._one_by_one(source, first, rest, entry)
-
-    def _one_by_one(
-        self, source: tuple[Any, ...], first: ast.comprehension, rest: list[ast.comprehension], entry: Callable[[], Any]
-    ) -> Any:
-        found: list[Any] = []
-        exact = True
-        for one in source:
-            self.assign(first.target, one)
-            passing = self._passing(first.ifs)
-            if passing is False:
-                continue
-            inner = self._gathered(rest, entry)
-            exact = exact and passing is True and type(inner) is tuple
-            found += inner if type(inner) is tuple else [self.entry_of(inner)]
-        return tuple(found) if exact else Every(self.entry_of(tuple(found)))
-
-    def _passing(self, tests: list[ast.expr]) -> bool | None:
-        found: bool | None = True
-        for test in tests:
-            truth = self.truth(self.evaluate(test))
-            if truth is False:
-                return False
-            found = found if truth else None
-        return found
-
-    # ------------------------------------------------------------------ attributes and entries
-    def _attribute(self, node: ast.Attribute) -> Any:
-        return self.attribute(self.evaluate(node.value), node.attr, node)
-
-    def attribute(self, home: Any, name: str, node: ast.AST) -> Any:
-        """`home.name`."""
-        if isinstance(home, Value):
-            answer = self._of_array(home, name, node)
-            return Bound(name, home) if answer is UNKNOWN and not isinstance(node.__dict__.get("ctx"), ast.Store) else answer
-        if isinstance(home, Foreign):
-            return self.user(f"{home.name}.{name}") or modules.attribute(home, name)
-        if isinstance(home, UserModule):
-            return home.names.get(name, self.user(f"{home.name}.{name}") or UNKNOWN)
-        if isinstance(home, Ref):
-            return self._of_object(home, name)
-        if isinstance(home, Class):
-            found = attribute_of_class(home, name)
-            is_class = isinstance(found, Function) and found.kind == "classmethod"
-            return Bound(found, home) if is_class else found
-        if isinstance(home, (ModuleType, type, np.finfo, np.iinfo, np.dtype, np.ufunc)):
-            return modules.attribute(home, name)
-        if isinstance(home, (tuple, list, str, dict)):
-            is_field = hasattr(home, "_fields") and name in home._fields
-            return getattr(home, name) if is_field and not isinstance(home, (Every, Bound)) else Bound(name, home)
-        if home is not UNKNOWN and name in ("__name__", "__doc__"):
-            return UNKNOWN
-        return Bound(name, home) if not callable(home) and home is not UNKNOWN else self._of_function(home, name)
-
-    def _of_function(self, home: Any, name: str) -> Any:
-        return Bound(name, home) if isinstance(home, (Function, *(type(np.sum), type(len)))) else UNKNOWN
-
-    def _of_array(self, home: Value, name: str, node: ast.AST) -> Any:
-        answer = evaluation.attribute(name, home)
-        met = Meeting(name, [home], {}, [home], node)
-        if answer.finding is not None and (answer.finding.kind != "symbolic" or getattr(home, "is_layer", False)):
-            self._said(met, answer.finding)
-            return None
-        value = self._result(met, answer.value)
-        if isinstance(value, Value):
-            self._noted(value, [home], False, node)
-            if not self.report.muted and not self.report.outside:
-                self._linted(met, answer)
-        return value
-
-    def _of_object(self, home: Ref, name: str) -> Any:
-        inner = self.state.contents(home)
-        if not isinstance(home.kind, Class):
-            return Bound(name, home)
-        if type(inner) is dict and name in inner:
-            return inner[name]
-        found = home.kind.find(name)
-        if not isinstance(found, Function):
-            return UNKNOWN if found is None else found
-        if found.kind == "property":
-            return self.invoke(found, [home], {}, found.node)
-        return found if found.kind == "staticmethod" else Bound(found, home.kind if found.kind == "classmethod" else home)
-
-    def _subscript(self, node: ast.Subscript) -> Any:
-        home = self.evaluate(node.value)
-        if _is_type(home):
-            return Alias(node, self.frame)
-        index = self.evaluate(node.slice)
-        return self.entry(home, index, node)
-
-    def entry(self, home: Any, index: Any, node: ast.AST) -> Any:
-        """`home[index]`."""
-        if isinstance(home, Ref):
-            return self._of_container(home, index)
-        if isinstance(home, Every):
-            return home.entry if isinstance(index, (int, Size)) or _is_scalar(index) else UNKNOWN
-        if isinstance(home, (range, list)):
-            home = tuple(home) if len(home) <= _MOST_ENTRIES else UNKNOWN
-        if isinstance(home, tuple) and not isinstance(home, Value) and _is_scalar(index):
-            return self.entry_of(tuple(home))
-        if home is UNKNOWN or not _is_operand(home):
-            return UNKNOWN
-        return self.operate(operator.getitem, [home, index], {}, node)
-
-    def _of_container(self, home: Ref, index: Any) -> Any:
-        inner = self.state.contents(home)
-        if home.kind is dict:
-            known = type(inner) is dict and isinstance(index, (str, int, float, bool, type(None)))
-            return inner.get(index, UNKNOWN) if known else UNKNOWN
-        if home.kind is not list:
-            return UNKNOWN
-        if isinstance(index, slice):
-            found = evaluation.call(operator.getitem, [inner, index], {}).value if type(inner) is tuple else MISSING
-            if type(found) is tuple:
-                return self.state.made(list, found)
-            return self.state.made(list, Every(self.entry_of(inner))) if type(inner) in (tuple, Every) else UNKNOWN
-        if type(inner) is tuple and type(index) is int:
-            return inner[index] if -len(inner) <= index < len(inner) else UNKNOWN
-        return self.entry_of(inner)
 
     def _starred(self, node: ast.Starred) -> Any:
         return self.evaluate(node.value)
@@ -442,26 +237,6 @@ def python_bool() -> Value:
 
 def _may_be_array(value: Any) -> bool:
     return value is UNKNOWN or (isinstance(value, Value) and isinstance(value.spec, Spec) and value.spec.shape != ())
-
-
-def _is_scalar(value: Any) -> bool:
-    """Whether a value is a whole number that is not known."""
-    whole = isinstance(value, Value) and isinstance(value.spec, Spec) and value.spec.shape == ()
-    return whole or isinstance(value, Size)
-
-
-def _is_operand(value: Any) -> bool:
-    """Whether the core knows what an operator means for a value."""
-    if isinstance(value, (Value, Ref, Every, slice)) or value is UNKNOWN:
-        return not isinstance(value, Ref) or value.kind is list
-    return is_constant(value) and not (isinstance(value, type)) or type(value) in (tuple, list)
-
-
-def _is_type(value: Any) -> bool:
-    """Whether an expression with it is a type: `Annotated[…]`, `np.ndarray | None`."""
-    if isinstance(value, Foreign):
-        return value.name.partition(".")[0] in ("typing", "jaxtyping") or value.name.endswith("NDArray")
-    return isinstance(value, (Alias, Class)) or isinstance(value, type)
 
 
 _METHODS: dict[type, Callable[[Any, Any], Any]] = {

@@ -119,4 +119,9 @@ class Report:
 def span(node: ast.AST) -> tuple[int, int, int, int]:
     """Line and column of both ends, counting from 1."""
     line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1
-    return line, column, getattr(node, "end_lineno", None) or line, (getattr(node, "end_col_offset", None) or column) + 1
+    return (
+        line,
+        column,
+        getattr(node, "end_lineno", None) or line,
+        (getattr(node, "end_col_offset", None) or column) + 1,
+    )

@@ -219,5 +219,9 @@ def _notes_of(function: Function, given: list[str], found: Finding) -> tuple[tup
     """Where the parameters of a message are declared."""
     lines = {one.arg: one.lineno for one in every_parameter(function.node.args)}
     return tuple(
-        [(lines[name], f"{name} of {function.name} is declared here") for name in given if f"argument {name}" in found.seen]
+        [
+            (lines[name], f"{name} of {function.name} is declared here")
+            for name in given
+            if f"argument {name}" in found.seen
+        ]
     )

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from symbolic.spec import spec_of
-from symbolic.static.abstract import UNKNOWN, is_constant
+from symbolic.static.abstract import UNKNOWN, Value, is_constant
 from symbolic.static.holding import traced
-from symbolic.static.abstract import Value
 from symbolic.static.things import Foreign
 
 TRUSTED = ("numpy", "math", "scipy", "operator", "symbolic", "functools", "cmath", "itertools", "builtins")

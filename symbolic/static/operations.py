@@ -132,7 +132,9 @@ class Operations(Scopes):
         self.report.find(found, met.node, self.notes_on(found), rule)
 
     def _linted(self, met: Meeting, answer: Answer) -> None:
-        for one in lints.at_operation(met.function, met.args, met.kwargs, answer, self.provenance(met.node, isinstance(met.function, str))):
+        for one in lints.at_operation(
+            met.function, met.args, met.kwargs, answer, self.provenance(met.node, isinstance(met.function, str))
+        ):
             self.report.lint(one, met.node, self.notes_on(Finding(one.seen, one.remedy)))
 
     def provenance(self, node: ast.AST, is_method: bool = False) -> Provenance:
@@ -151,7 +153,9 @@ class Operations(Scopes):
         """Where the names that a message mentions were declared."""
         said = _words(found.seen)
         origins = self.outermost.origins
-        return tuple([(line, f"{name} is declared here, by {what}") for name, (line, what) in origins.items() if name in said])
+        return tuple(
+            [(line, f"{name} is declared here, by {what}") for name, (line, what) in origins.items() if name in said]
+        )
 
     def _answer(self, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Answer:
         """The answer; of a list with any number of entries by several numbers of them."""

@@ -15,8 +15,8 @@ from symbolic.static.declared import spec_of_hint
 from symbolic.static.definitions import Definitions
 from symbolic.static.expressions import BINARY
 from symbolic.static.facts import joined_states
-from symbolic.static.lints import likely_cause
 from symbolic.static.holding import Every, Ref, State, spec_for, unchanged, widened
+from symbolic.static.lints import likely_cause
 
 _UNROLLED = 16
 """Rounds of a loop that are gone through one by one."""

@@ -200,8 +200,10 @@ def _children(node: Any) -> list[Any]:
 
 
 _BINDING = frozenset(
-    (ast.Name, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-    + (ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.ExceptHandler)
+    (
+        *(ast.Name, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom),
+        *(ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.ExceptHandler),
+    )
 )
 
 

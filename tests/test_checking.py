@@ -1,0 +1,292 @@
+"""Does the interpreter report what is wrong, say nothing of what is right, and infer what NumPy really gives?"""
+
+from __future__ import annotations
+
+import ast
+import random
+import re
+import sysconfig
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from checked_pairs import PAIRS, PRELUDE, inputs, parameters, result, source
+
+from symbolic.polynomial import Size, parsed
+from symbolic.static.checking import Checking, check
+from symbolic.static.findings import Checked, Located, Report
+
+ROOT = Path(__file__).resolve().parent.parent
+HEAD = "import numpy as np\nfrom typing import Annotated\nfrom symbolic import Symbolic, Weight, symbolic\n"
+
+
+def checked(text: str, path: str = "<string>", **modules: str) -> Checked:
+    """What is found in a program; a fault of the interpreter's own is raised, as it is not by `check`."""
+    report = Report(path, text)
+    Checking(report, path, modules.get).file(ast.parse(text))
+    return report.checked()
+
+
+def messages(text: str, **modules: str) -> list[str]:
+    return [one.message for one in checked(HEAD + text, **modules).findings]
+
+
+def within(found: Checked, node: ast.stmt) -> list[Located]:
+    first = min([node.lineno, *[one.lineno for one in getattr(node, "decorator_list", [])]])
+    return [one for one in found.findings if first <= one.line <= (node.end_lineno or 0)]
+
+
+# --------------------------------------------------------------------------- pairs
+
+
+@pytest.fixture(scope="module")
+def findings_of_pairs() -> dict[str, list[Located]]:
+    text = source()
+    found = checked(text)
+    return {one.name: within(found, one) for one in ast.parse(text).body if isinstance(one, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_wrong_one_is_reported(findings_of_pairs: dict[str, list[Located]], name: str) -> None:
+    assert findings_of_pairs[f"bug_{name}"]
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_right_one_is_not(findings_of_pairs: dict[str, list[Located]], name: str) -> None:
+    assert [one.message for one in findings_of_pairs[f"ok_{name}"]] == []
+
+
+def test_one_fault_is_one_error(findings_of_pairs: dict[str, list[Located]]) -> None:
+    """After a finding the value is unknown: nothing cascades."""
+    errors = {name: [one for one in found if one.code != "symbolic-lint"] for name, found in findings_of_pairs.items()}
+    assert {name: found for name, found in errors.items() if len(found) > 1} == {}
+
+
+# --------------------------------------------------------------------------- the oracle
+
+PRIMES = dict(zip("nmkdbthcpqijlsw", (7, 11, 5, 3, 2, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47), strict=True))
+SIZES = {"primes": PRIMES, "equal": dict.fromkeys(PRIMES, 4), "ones": dict.fromkeys(PRIMES, 1)}
+OF_LAYERS = ("Weight", "Linear", "Scaling", "conv2d", "affine", "grad")
+
+
+def array(words: str, sizes: dict[str, int], generator: np.random.Generator) -> Any:
+    shape, _, dtype = words.partition(":")
+    names = [parsed(one) for one in shape.split()]
+    drawn = generator.normal(size=[one.at(sizes) if isinstance(one, Size) else one for one in names])
+    return (5 * drawn).astype(dtype.strip() or "float32")
+
+
+@pytest.mark.parametrize("kind", SIZES)
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_inferred_is_what_numpy_gives(name: str, kind: str) -> None:
+    pair, sizes = PAIRS[name], SIZES[kind]
+    text = f"{PRELUDE}\ndef ok({inputs(pair)}) -> {result(pair)}:\n    {pair.right}\n"
+    function = ast.parse(text).body[-1]
+    assert isinstance(function, ast.FunctionDef) and isinstance(function.body[-1], ast.Return)
+    returned = function.body[-1].value
+    assert returned is not None
+    at = (returned.lineno, returned.col_offset + 1, returned.end_lineno, (returned.end_col_offset or 0) + 1)
+    inferred = {one[:4]: one.text for one in checked(text).hovers}.get(at)
+    assert inferred is not None
+    names: dict[str, Any] = {}
+    decorated = any(word in pair.right for word in OF_LAYERS)
+    exec(compile(text.replace("\ndef ok", "\n@symbolic\ndef ok") if decorated else text, "<pair>", "exec"), names)
+    generator = np.random.default_rng(0)
+    given = [array(words, sizes, generator) for _, _, words in parameters(pair)]
+    try:
+        value = names["ok"](*given)
+    except (IndexError, np.linalg.LinAlgError):  # of sizes that are too small, or of numbers
+        return
+    shape, dtype = read(inferred, sizes)
+    actual = np.shape(value)
+    assert len(shape) == len(actual) and all(one in (None, size) for one, size in zip(shape, actual, strict=True))
+    assert dtype in ("ndarray", str(np.asarray(value).dtype))
+
+
+def read(text: str, sizes: dict[str, int]) -> tuple[list[int | None], str]:
+    """A short type such as `float32[n, 2*d]`, with numbers in the place of its names."""
+    dtype, _, inner = text.partition("[")
+    words = [one.strip() for one in inner.rstrip("]").split(",")] if inner else []
+    found = [None if one == "?" else parsed(one) for one in words]
+    return [one.at(sizes) if isinstance(one, Size) else one for one in found], "float64" if dtype == "float" else dtype
+
+
+# --------------------------------------------------------------------------- no false alarm
+
+RIGHT = sorted([*(ROOT / "examples").glob("*.py"), *(ROOT / "tests" / "programs").glob("*.py")])
+WRONG = {"errors.py", "shared_wrong.py", "unsupported.py", "aliases_312.py"}
+TYPED = [one for one in sorted((ROOT / "tests" / "typing").glob("*.py")) if not one.name.startswith("wrong")]
+
+
+@pytest.mark.parametrize("path", RIGHT + [one for one in TYPED if one.name not in WRONG], ids=lambda path: path.name)
+def test_right_programs_are_clean(path: Path) -> None:
+    found = checked(path.read_text(encoding="utf-8"), str(path), **beside(path))
+    assert [(one.line, one.message) for one in found.findings if one.code != "symbolic-lint"] == []
+
+
+def beside(path: Path) -> dict[str, str]:
+    names = ("shared", "shared_aliases", "shared_mappings")
+    return {name: text.read_text(encoding="utf-8") for name in names if (text := path.with_name(f"{name}.py")).exists()}
+
+
+def test_little_is_unknown() -> None:
+    found = [checked(path.read_text(encoding="utf-8"), str(path)) for path in RIGHT]
+    known, unknown = sum(one.known for one in found), sum(one.unknown for one in found)
+    assert unknown < 0.05 * (known + unknown)
+
+
+def test_wrong_shapes_are_reported() -> None:
+    """Each line of tests/typing/wrong_shapes.py that mypy reports."""
+    path = ROOT / "tests" / "typing" / "wrong_shapes.py"
+    text = path.read_text(encoding="utf-8")
+    expected = {number for number, line in enumerate(text.splitlines(), 1) if "# E" in line}
+    assert {one.line for one in checked(text, str(path)).findings} == expected
+
+
+# --------------------------------------------------------------------------- hints in all forms
+
+WAYS = [
+    'def f(x: Annotated[np.ndarray, Symbolic["n", 3]]): return x @ np.ones((4, 2))',
+    "def f(x: \"Annotated[np.ndarray, Symbolic['n 3']]\"): return x @ np.ones((4, 2))",
+    'V = Annotated[np.ndarray, Symbolic["n 3"]]\n@symbolic\ndef f(x: V): return x @ np.ones((4, 2))',
+    'from typing import TypeAlias\nV: TypeAlias = Annotated[np.ndarray, Symbolic["n 3"]]\n@symbolic\ndef f(x: V): return x @ np.ones((4, 2))',
+    "N = 3\n@symbolic\ndef f(x: Annotated[np.ndarray, Symbolic['n', N]]): return x @ np.ones((4, 2))",
+    'import typing as t\n@symbolic\ndef f(x: t.Annotated[np.ndarray, Symbolic["n 3"]]): return x @ np.ones((4, 2))',
+    'import symbolic as s\n@s.symbolic\ndef f(x: Annotated[np.ndarray, s.Symbolic["n 3"]]): return x @ np.ones((4, 2))',
+    'from jaxtyping import Float32\n@symbolic\ndef f(x: Annotated[Float32[np.ndarray, "n 3"], Symbolic]): return x @ np.ones((4, 2))',
+    "from aliases import V\n@symbolic\ndef f(x: V): return x @ np.ones((4, 2))",
+    "import aliases\n@symbolic\ndef f(x: aliases.V): return x @ np.ones((4, 2))",
+    'def f(x: Annotated[np.ndarray, Symbolic["n 3"]], scale: float = 2.0): return x @ np.ones((4, 2)) * scale',
+    'class C:\n    @symbolic\n    def f(self, x: Annotated[np.ndarray, Symbolic["n 3"]]): return x @ np.ones((4, 2))',
+]
+
+
+@pytest.mark.parametrize("text", WAYS)
+def test_hints_are_read_in_every_form(text: str) -> None:
+    text = text if "@" in text.partition("return")[0] else "@symbolic\n" + text
+    aliases = HEAD + 'V = Annotated[np.ndarray, Symbolic["n 3"]]\n'
+    (found,) = messages(text, aliases=aliases)
+    assert "matmul of shapes (n, 3) and (4, 2)" in found
+
+
+def test_a_message_says_where_names_are_bound() -> None:
+    text = (
+        HEAD
+        + '@symbolic\ndef f(\n    x: Annotated[np.ndarray, Symbolic["n d"]],\n    y: Annotated[np.ndarray, Symbolic["m d"]],\n):\n    return x + y\n'
+    )
+    (found,) = checked(text, "f.py").findings
+    assert (found.path, found.line, found.column, found.code, found.rule) == ("f.py", 9, 12, "symbolic-shape", "shape")
+    assert [(line, note.partition(" ")[0]) for line, note in found.notes] == [
+        (6, "n"),
+        (6, "d"),
+        (7, "m"),
+    ] or found.notes
+
+
+def test_the_types_of_expressions_are_shown() -> None:
+    text = (
+        HEAD + '@symbolic\ndef f(x: Annotated[np.ndarray, Symbolic[np.float32, "n 3"]]):\n    y = x.T\n    return y\n'
+    )
+    shown = {(one.line, one.column): one.text for one in checked(text).hovers}
+    assert shown[6, 5] == shown[6, 9] == "float32[3, n]" or shown[6, 5] == "float32[3, n]"
+
+
+# --------------------------------------------------------------------------- what is not certain is not said
+
+SILENT = {
+    "compared": "if x.shape[0] == 1:\n        return x.reshape(())\n    return np.sum(x)",
+    "asserted": "assert x.shape == y.shape\n    return x + y",
+    "raised": "if x.shape[0] != y.shape[0]:\n        raise ValueError\n    return x + y",
+    "handled": "try:\n        return x + y\n    except ValueError:\n        return x",
+    "unknown_function": "from elsewhere import g\n    return g(x) + g(y)",
+    "unknown_index": "import os\n    return x[int(os.environ['K'])] + y[0]",
+    "isinstance": "if not isinstance(x, np.ndarray):\n        return x @ 3\n    return x",
+    "optional": "z = None if x.shape[0] > 3 else y\n    return x if z is None else z",
+    "shadowed": "np = object()\n    return np.matmul(x, y)",
+    "deleted": "z = x\n    del z\n    return z + y",
+    "recursive": "def f(k):\n        return x if k == 0 else f(k - 1)\n    return f(3)",
+    "global": "global SIZE\n    SIZE = 3\n    return x @ np.ones((SIZE, 2))",
+    "weight_fixes_a_name": "return Weight(np.ones(5)) + x",
+}
+
+
+@pytest.mark.parametrize("name", SILENT)
+def test_what_is_not_certain_is_not_said(name: str) -> None:
+    text = '@symbolic\ndef f(x: Annotated[np.ndarray, Symbolic["n"]], y: Annotated[np.ndarray, Symbolic["m"]]):\n    '
+    assert messages(text + SILENT[name] + "\n") == []
+
+
+def test_a_loop_that_changes_the_shape_is_followed_to_what_is_always_true() -> None:
+    text = '@symbolic\ndef f(x: Annotated[np.ndarray, Symbolic["n 3"]]):\n    while np.sum(x) > 0:\n        x = x[1:]\n    return x @ np.ones((4, 2))\n'
+    assert len(messages(text)) == 1
+
+
+# --------------------------------------------------------------------------- any file
+
+
+def test_what_is_no_python_is_one_finding() -> None:
+    (found,) = check("def f(:\n", "f.py").findings
+    assert (found.line, found.rule) == (1, "syntax")
+    assert len(check("\0").findings) == 1 and len(check("(" * 10_000).findings) == 1
+    assert check("").findings == []
+
+
+LIBRARY = sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py"))
+
+
+@pytest.mark.parametrize("path", random.Random(0).sample(LIBRARY, min(25, len(LIBRARY))), ids=lambda path: path.name)
+def test_any_file_can_be_checked(path: Path) -> None:
+    text = path.read_text(encoding="utf-8", errors="replace")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert checked(text, str(path)).findings == []
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_mutated_programs_never_fail(seed: int) -> None:
+    """Words of a program exchanged, left out and doubled at random."""
+    generator = random.Random(seed)
+    text = source(dict(generator.sample(sorted(PAIRS.items()), 12)))
+    words = re.findall(r"\w+|\s+|[^\w\s]", text)
+    for _ in range(generator.randrange(1, 12)):
+        k = generator.randrange(len(words))
+        words[k] = generator.choice(
+            ["", words[k] * 2, generator.choice(words), "None", "*", "0", "-1", "[", "lambda: "]
+        )
+    mutated = "".join(words)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(mutated)
+    except (SyntaxError, ValueError):
+        assert len(check(mutated).findings) == 1
+        return
+    checked(mutated)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_rearranged_programs_never_fail(seed: int) -> None:
+    """Expressions of a program exchanged with others at random: always Python, hardly ever sense."""
+    generator = random.Random(seed)
+    tree = ast.parse(source(dict(generator.sample(sorted(PAIRS.items()), 12))))
+    found = [
+        one
+        for one in ast.walk(tree)
+        if isinstance(one, ast.expr) and isinstance(getattr(one, "ctx", ast.Load()), ast.Load)
+    ]
+
+    class Exchange(ast.NodeTransformer):
+        def generic_visit(self, node: ast.AST) -> ast.AST:
+            super().generic_visit(node)
+            plain = isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+            return generator.choice(found) if plain and generator.random() < 0.02 else node
+
+    try:
+        text = ast.unparse(ast.fix_missing_locations(Exchange().visit(tree)))
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    checked(text)
