@@ -11,7 +11,7 @@ from symbolic.static.files import Excluded
 from symbolic.static.findings import Located
 from symbolic.static.suppression import Ignore, kept
 
-__all__ = ["SettingsError", "Settings", "checked_names", "read", "read_near"]
+__all__ = ["Settings", "SettingsError", "checked_names", "read", "read_near"]
 
 _TABLE = "[tool.symbolic.check]"
 _KEYS = ("exclude", "disable", "enable")
