@@ -71,7 +71,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     check.set_defaults(does=_check)
     _add_options(check)
-    lsp = commands.add_parser("lsp", help="serve an editor (language server protocol, over stdin and stdout)")
+    lsp = commands.add_parser(
+        "lsp", help="serve an editor (language server protocol, over stdin and stdout)", formatter_class=_of_fixed_width
+    )
     lsp.set_defaults(does=_lsp)
     return parser
 

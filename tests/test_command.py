@@ -569,7 +569,7 @@ LIGHT = """
 import sys
 from symbolic.command import main
 code = main(["check"])
-assert not {"numpy", "asyncio", "ast", "pygls", "multiprocessing"} & set(sys.modules), sorted(sys.modules)
+assert not {"numpy", "asyncio", "ast", "pygls", "multiprocessing", "shutil"} & set(sys.modules), sorted(sys.modules)
 sys.exit(code)
 """
 
