@@ -133,6 +133,7 @@ FLOORS: list[list[str]] = [
         "mypy_plugin.*",
     ],  # beside the house: what a checker says of a program before it runs; nobody but checkers comes here
     ["mypy_plugin.*", "mypy_plugin"],  # a checker's own door to it
+    ["command", "__main__"],  # the door for everyone else
 ]
 IN_ORDER = {1, 2}
 """Floors where a room also looks only at those before it; two rooms of one place, such as two `ops.*`, never meet."""

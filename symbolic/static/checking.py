@@ -53,7 +53,11 @@ def _unreadable(error: BaseException, path: str) -> Located:
     line = getattr(error, "lineno", None) or 1
     column = getattr(error, "offset", None) or 1
     seen = getattr(error, "msg", None) or str(error) or type(error).__name__
-    return Located(path, line, max(column, 1), line, max(column, 1) + 1, "symbolic", "syntax", f"not Python: {seen}")
+    if isinstance(error, (RecursionError, MemoryError)):
+        seen = "nested too deeply to be read; give parts of it names of their own"
+    else:
+        seen = f"not Python: {seen}"
+    return Located(path, line, max(column, 1), line, max(column, 1) + 1, "symbolic", "syntax", seen)
 
 
 class Checking:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbolic.static.abstract import Finding
-from symbolic.static.printing import short
+if TYPE_CHECKING:  # a run of the command that finds everything in its cache loads no NumPy
+    import ast
+
+    from symbolic.static.abstract import Finding
 
 
 class Located(NamedTuple):
@@ -108,6 +109,8 @@ class Report:
             self.seen[where] = self.seen.get(where, True) and known
 
     def checked(self) -> Checked:
+        from symbolic.static.printing import short  # loads NumPy, for the same reason
+
         hovers = [Hover(*where, short(value)) for where, value in sorted(self.hovers.items())]
         known = sum(self.seen.values())
         return Checked(sorted(self.findings, key=lambda one: one[1:]), hovers, len(self.seen) - known, known)
