@@ -34,6 +34,7 @@ from symbolic.mypy_plugin.configuration import dependencies, mappings
 from symbolic.mypy_plugin.expansions import Expansions
 from symbolic.mypy_plugin.functions import Functions
 from symbolic.mypy_plugin.hints import Hints
+from symbolic.mypy_plugin.lints import Lints
 from symbolic.mypy_plugin.mappings import Mappings
 from symbolic.mypy_plugin.natives import Natives
 from symbolic.mypy_plugin.networks import DERIVATIVES, LINEAR, REMAT, SEQUENTIAL, Networks
@@ -81,7 +82,7 @@ class SymbolicPlugin(Plugin):
 
     @cached_property
     def functions(self) -> Functions:
-        return Functions(self.words, self.expansions)
+        return Functions(self.words, self.expansions, Lints(self._modules or {}))
 
     @cached_property
     def running(self) -> Running:

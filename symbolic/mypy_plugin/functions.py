@@ -35,6 +35,7 @@ from mypy.types import (
 
 from symbolic.mypy_plugin.expansions import Expansions, bounded
 from symbolic.mypy_plugin.given import Given
+from symbolic.mypy_plugin.lints import Lints
 from symbolic.mypy_plugin.reporting import report
 from symbolic.mypy_plugin.vocabulary import FACTORY, IDENTITY, PROJECTION, Vocabulary, unknown
 from symbolic.signature import without_inputs
@@ -85,7 +86,8 @@ class Functions:
     words: Vocabulary
     expansions: Expansions
 
-    def __init__(self, words: Vocabulary, expansions: Expansions) -> None:
+    def __init__(self, words: Vocabulary, expansions: Expansions, lints: Lints) -> None:
+        self.lints: Lints = lints
         self.words, self.expansions = words, expansions
 
     # ------------------------------------------------------------------ the function's type, taken apart
@@ -115,6 +117,7 @@ class Functions:
     # ------------------------------------------------------------------ the decorator
     def decorated(self, ctx: Any) -> Type:
         """`@symbolic`, `symbolic(f)` and `symbolic(f, float, returns=float)`."""
+        self.lints.tell(ctx.api)
         given = Given(ctx)
         if not given.positional:
             return ctx.type  # type: ignore[no-any-return]  # `@symbolic(...)` is called once more

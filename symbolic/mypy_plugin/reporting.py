@@ -13,6 +13,7 @@ from symbolic.static.abstract import Finding
 SYMBOLIC_CODE = ErrorCode("symbolic", "Layers of symbolic functions are used as run time would allow", "Symbolic")
 SHAPE_CODE = ErrorCode("symbolic-shape", "Shapes of layers fit", "Symbolic", sub_code_of=SYMBOLIC_CODE)
 DTYPE_CODE = ErrorCode("symbolic-dtype", "Dtypes of layers fit", "Symbolic", sub_code_of=SYMBOLIC_CODE)
+LINT_CODE = ErrorCode("symbolic-lint", "What works is also meant", "Symbolic", sub_code_of=SYMBOLIC_CODE)
 CODES = {code.code: code for code in (SYMBOLIC_CODE, SHAPE_CODE, DTYPE_CODE)}
 
 
@@ -35,12 +36,22 @@ def report(api: Any, found: Finding, context: Context) -> None:
         _tell(api, found, context)
 
 
+def report_lint(api: Any, message: str, context: Context) -> None:
+    """Tell a lint of the checker."""
+    if _FAULTY.get(api.path) != id(api.tree):
+        _fail(api, message, context, LINT_CODE)
+
+
 def _tell(api: Any, found: Finding, context: Context) -> None:
+    _fail(api, sentence(found), context, CODES[found.kind])
+
+
+def _fail(api: Any, message: str, context: Context, code: ErrorCode) -> None:
     errors = api.msg.errors
     held = errors._watchers
     errors._watchers = []
     try:
-        api.fail(sentence(found), context, code=CODES[found.kind])
+        api.fail(message, context, code=code)
     finally:
         errors._watchers = held
 
