@@ -90,7 +90,12 @@ def test_what_is_inferred_is_what_numpy_gives(name: str, kind: str) -> None:
     assert isinstance(function, ast.FunctionDef) and isinstance(function.body[-1], ast.Return)
     returned = function.body[-1].value
     assert returned is not None
-    at: tuple[Any, ...] = (returned.lineno, returned.col_offset + 1, returned.end_lineno, (returned.end_col_offset or 0) + 1)
+    at: tuple[Any, ...] = (
+        returned.lineno,
+        returned.col_offset + 1,
+        returned.end_lineno,
+        (returned.end_col_offset or 0) + 1,
+    )
     inferred = {one[:4]: one.text for one in checked(text).hovers}.get(at)
     assert inferred is not None
     names: dict[str, Any] = {}
