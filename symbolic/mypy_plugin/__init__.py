@@ -28,6 +28,7 @@ from mypy.plugin import (
 from mypy.types import FunctionLike, Type
 
 from symbolic.mypy_plugin.arguments import Arguments
+from symbolic.mypy_plugin.attributes import Attributes
 from symbolic.mypy_plugin.bodies import RUNNING, Bodies
 from symbolic.mypy_plugin.calls import Calls
 from symbolic.mypy_plugin.configuration import dependencies, mappings
@@ -79,6 +80,10 @@ class SymbolicPlugin(Plugin):
     @cached_property
     def calls(self) -> Calls:
         return Calls(self.words, self.expansions, Arguments(self.words, self.expansions.natives), self.bodies)
+
+    @cached_property
+    def attributes(self) -> Attributes:
+        return Attributes(self.words, self.calls)
 
     @cached_property
     def functions(self) -> Functions:
@@ -140,7 +145,7 @@ class SymbolicPlugin(Plugin):
 
     def get_attribute_hook(self, fullname: str) -> Callable[[AttributeContext], Type] | None:
         name = fullname.rpartition(".")[2]
-        return self._guarded(functools.partial(self.calls.attribute, name=name), "default_attr_type")
+        return self._guarded(functools.partial(self.attributes.attribute, name=name), "default_attr_type")
 
     def _guarded(self, hook: Callable[[_C], Any], default: str) -> Callable[[_C], Any]:
         """A hook of the checker whose faults are one error, and mypy's own answer."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from mypy.nodes import ARG_STAR, ARG_STAR2, CallExpr, Expression, MemberExpr, RefExpr
+from mypy.nodes import CallExpr, Expression, MemberExpr, RefExpr
 from mypy.subtypes import is_same_type, is_subtype
 from mypy.types import (
     AnyType,
@@ -29,7 +29,6 @@ from symbolic.mypy_plugin.arguments import Arguments
 from symbolic.mypy_plugin.bodies import Bodies, natives_in
 from symbolic.mypy_plugin.expansions import Expansions
 from symbolic.mypy_plugin.given import (
-    OF_LAYERS,
     OPERATORS,
     Given,
     bound_anew,
@@ -41,14 +40,10 @@ from symbolic.mypy_plugin.given import (
 )
 from symbolic.mypy_plugin.reporting import report
 from symbolic.mypy_plugin.vocabulary import (
-    IDENTITY,
-    LAYER,
     LITERAL,
     NDARRAY,
-    PROJECTION,
     WEIGHT,
     Vocabulary,
-    entry_of,
     holds_layer,
     is_layer,
     is_protocol,
@@ -58,6 +53,7 @@ from symbolic.polynomial import Size
 from symbolic.spec import Spec
 from symbolic.static import evaluation
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value, native
+from symbolic.static.valuations import replaced
 
 
 class Calls:
@@ -242,50 +238,6 @@ class Calls:
             return default  # it may be a number, and is not needed as an array
         return self.expansions.natives.of_spec(value.spec)
 
-    def no_attribute(self, ctx: Any, name: str) -> Type:
-        """An attribute that neither arrays nor layers have; that of a case class is known by the class alone."""
-        proper = get_proper_type(ctx.type)
-        asked = isinstance(ctx.context, MemberExpr) and ctx.context.name == name  # and not by a protocol
-        known = isinstance(proper, Instance) and proper.type.fullname in (LAYER, IDENTITY, PROJECTION)
-        known = known and not any(isinstance(get_proper_type(one), AnyType) for one in proper.args)
-        if asked and known and name not in OF_LAYERS and proper.type.get(name) is None and not name.startswith("__"):
-            seen = f"a layer has no attribute {name!r}: {self.short_layer(ctx.type)}"
-            remedy = "it has the attributes and methods of arrays, and predict, train, forward, compose, weights"
-            report(ctx.api, Finding(seen, remedy), ctx.context)
-        return ctx.default_attr_type  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
-
-    def attribute(self, ctx: Any, name: str) -> Type:
-        """An attribute of a layer that an array has; a method answers by its own hook when it is called."""
-        proper = get_proper_type(ctx.type)
-        if isinstance(proper, TupleType) and holds_layer(proper):
-            return entry_of(proper, name) or ctx.default_attr_type
-        if not is_layer(ctx.type) or ctx.is_lvalue:
-            return ctx.default_attr_type  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
-        if not hasattr(np.ndarray, name):
-            return self.no_attribute(ctx, name)
-        if callable(getattr(np.ndarray, name)):
-            return CallableType(
-                [unknown(), unknown()],
-                [ARG_STAR, ARG_STAR2],
-                [None, None],
-                unknown(),
-                self.words.instance("builtins.function"),
-                name=name,
-            )
-        value = self.arguments.of(ctx.type, None, lambda expression: None)
-        if not isinstance(value, Value):
-            return ctx.default_attr_type  # type: ignore[no-any-return]  # mypy's contexts are untyped to us
-        answer = evaluation.attribute(name, value)
-        layer = self.words.layer_args(ctx.type)
-        assert layer is not None
-        if answer.finding is not None:
-            report(ctx.api, answer.finding, ctx.context)
-        if name == "shape" and answer.value is UNKNOWN:
-            return self.words.instance("builtins.tuple", self.words.instance("builtins.int"))
-        if answer.value is UNKNOWN and name not in ("T", "mT", "real", "imag", "flat"):
-            return self.words.instance("builtins.int") if name in ("ndim", "size") else ctx.default_attr_type
-        return self.typed(answer.value, layer[0], ctx.api.tree.fullname, ctx.default_attr_type)
-
     # ------------------------------------------------------------------ inputs
     def taken(self, given: Given, *own: Type) -> Type:
         """What the result takes: the narrower input of its operands. Unrelated ones are a finding."""
@@ -349,10 +301,19 @@ class Calls:
         """The type of what a known function, or the method of that name, gives; what is wrong is reported."""
         args, kwargs = self.known(given, positional, named)
         found = self._asked(function, args, kwargs)
+        if found.finding is not None and found.finding.kind == "symbolic-shape" and self._fixes(positional, named):
+            # `x @ Weight(he(100, 100))`: from here on a name that stood for any size stands for 100
+            settled = [replaced(one, _any_size) for one in args], replaced(kwargs, _any_size)
+            again = self._asked(function, *settled)
+            found = found if again.finding is not None else again
         if found.finding is not None:
             report(given.api, found.finding, given.context)
             return self.anything(taken)
         return self.typed(found.value, taken, given.api.tree.fullname, default)
+
+    def _fixes(self, positional: Any, named: Any) -> bool:
+        """Whether an operand is an array whose sizes are numbers: a weight, a constant, an array from outside."""
+        return any(self.words.is_constant(typ) or not is_layer(typ) for typ, _ in [*positional, *named.values()])
 
     def known(self, given: Given, positional: Any, named: Any) -> tuple[list[Any], dict[str, Any]]:
         """The arguments as the core of the checkers takes them."""
@@ -394,3 +355,7 @@ class Calls:
     def anything(self, taken: Type) -> Instance:
         """A layer of whose value nothing is known."""
         return self.words.layer(taken, self.words.tape(unknown(), unknown()))
+
+
+def _any_size(size: Size) -> None:
+    """A named size as one that is not known."""

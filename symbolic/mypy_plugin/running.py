@@ -31,11 +31,12 @@ from symbolic.mypy_plugin.reporting import report
 from symbolic.mypy_plugin.statements import RETURNED
 from symbolic.mypy_plugin.vocabulary import FACTORY, NDARRAY, Vocabulary, holds_layer, is_layer, unknown
 from symbolic.outcome import returned_structure
-from symbolic.polynomial import Rest
+from symbolic.polynomial import Rest, Size
 from symbolic.signature import no_values
-from symbolic.spec import Spec
-from symbolic.static.abstract import Finding
+from symbolic.spec import AnySpec, Spec, TupleSpec
+from symbolic.static.abstract import Finding, Value
 from symbolic.static.declared import returned, substitute, unify
+from symbolic.static.valuations import named
 
 OPTIMIZER = "symbolic.optimizer.Optimizer"
 
@@ -271,10 +272,28 @@ class Running:
         proper = get_proper_type(ctx.type)
         assert isinstance(proper, Instance)
         native, what = map(get_proper_type, proper.args)
+        native = self._of_inputs(native, ctx.api)
         assert isinstance(what, LiteralType)
         for typ, expression in Given(ctx).positional:
             self.check_returned(get_proper_type(typ), native, str(what.value), expression or ctx.context, ctx.api)
         return unknown()
+
+    def _of_inputs(self, native: ProperType, api: Any) -> ProperType:
+        """What a hint in a body declares, without the names that no input has: those may stand for any size."""
+        taken = self.calls.bodies.taken(api)
+        tape = None if taken is None else self.words.tape_args(taken)
+        spec = None if tape is None else self.expansions.natives.spec(tape[0])
+        names = {} if spec is None else {name: Size.named(name) for size in named(Value(spec)) for name in size.names}
+        if isinstance(native, TupleType):
+            return native.copy_modified(items=[self._of_inputs(get_proper_type(one), api) for one in native.items])
+        declared = self.expansions.natives.spec(native)
+        if not isinstance(declared, Spec) or declared.shape is None or not is_array(native) or spec is None:
+            return native
+        if any(isinstance(one, Rest) for one in (*declared.shape, *_sizes(spec))):
+            return native
+        bound = substitute(declared, names)
+        assert isinstance(bound, Spec)  # as the array's was
+        return self.expansions.natives.array(bound)
 
     def check_returned(self, typ: ProperType, declared: ProperType, what: str, place: Context, api: Any) -> None:
         if isinstance(typ, UnionType):
@@ -349,6 +368,13 @@ def without_values(title: str, missing: Sequence[str]) -> Finding:
     """What run time says of hyperparameters without values."""
     error = no_values(title, missing)
     return Finding(error.seen, error.remedy)
+
+
+def _sizes(spec: AnySpec) -> tuple[Any, ...]:
+    """The sizes in a spec, those of the entries of a tuple too."""
+    if isinstance(spec, TupleSpec):
+        return tuple([size for one in spec for size in _sizes(one)])
+    return tuple(spec.shape or ()) if isinstance(spec, Spec) else ()
 
 
 def usage(title: str, plan: Plan) -> str:

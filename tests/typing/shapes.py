@@ -32,7 +32,7 @@ def logits(x: Annotated[np.ndarray, Symbolic[np.float32, "batch 784"]]) -> Annot
     reveal_type(np.sum(x))  # R: Layer[…, Tape[float32, float32]]
     reveal_type(x[0])  # R: Layer[…, Tape[ndarray[tuple[Literal[784]], dtype[float32]], ndarray]]
     reveal_type(x[:, None])  # R: Layer[…, Tape[ndarray[tuple[Dim[Literal['batch']], Literal[1], Literal[784]], dtype[float32]], ndarray]]
-    reveal_type(x @ np.ones((784, 10)))  # R: Layer[…
+    reveal_type(x @ np.ones((784, 10), np.float32))  # R: Layer[…
     return x @ Weight(he(784, 10))
 
 
