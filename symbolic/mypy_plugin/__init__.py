@@ -150,6 +150,7 @@ class SymbolicPlugin(Plugin):
     def _guarded(self, hook: Callable[[_C], Any], default: str) -> Callable[[_C], Any]:
         """A hook of the checker whose faults are one error, and mypy's own answer."""
         self.expansions.mappings.settled = True
+        self.hints.place = None
 
         def call(ctx: Any) -> Any:
             try:

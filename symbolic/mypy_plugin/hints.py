@@ -52,6 +52,7 @@ class Hints:
         self.expansions, self.lookup = expansions, lookup
         self.semanal: Any = None  # mypy's semantic analyzer, known from the first hook on
         self.passing: str | None = None  # the name whose default analysis was asked for by a hook
+        self.place: Any = None  # the function whose hints are being analyzed; forgotten when mypy goes on to check
         self.collecting = 0
         self.signature: Signature | None = None
         self.asked: tuple[FuncDef | None, bool] = None, False
@@ -155,10 +156,20 @@ class Hints:
             failed_hint(error, ctx.api, self.semanal, ctx.context)
             return self.default(ctx)
 
+    def _begun(self) -> None:
+        """Once a function, and a statement of a module: what its hints depend on, and what is known by now."""
+        stack = self.semanal.function_stack
+        place = stack[0] if stack else self.semanal.statement
+        if place is self.place:
+            return
+        self.place, mappings = place, self.expansions.mappings
+        for trigger in mappings.triggers(self.semanal.cur_mod_id):
+            self.semanal.add_plugin_dependency(trigger)
+        mappings.settled = bool(self.semanal.recurse_into_functions)  # functions come after the classes of modules
+
     def _placed(self, ctx: AnalyzeTypeContext) -> Type:
         statement = self.semanal.statement
-        for trigger in self.expansions.mappings.triggers(self.semanal.cur_mod_id):
-            self.semanal.add_plugin_dependency(trigger)
+        self._begun()
         if isinstance(statement, FuncDef):
             found = self._in_signature(ctx, statement)
             if found is not None:
