@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -66,10 +67,13 @@ class Run(NamedTuple):
         """The large files first, each process taking the next; none has loaded NumPy before it is split off."""
         from concurrent.futures import ProcessPoolExecutor  # only where it is used
         from concurrent.futures.process import BrokenProcessPool
+        from multiprocessing import get_context
 
         order = sorted(files, key=_size, reverse=True)
         found: dict[str, Outcome] = {}
-        with ProcessPoolExecutor(processes) as pool:
+        # a process that has loaded NumPy may have threads, which a fork does not take along
+        way = "spawn" if "numpy" in sys.modules or sys.platform != "linux" else "fork"
+        with ProcessPoolExecutor(processes, get_context(way)) as pool:
             asked = {path: pool.submit(self.alone, path) for path in order}
             for path, future in asked.items():
                 try:
