@@ -12,7 +12,7 @@ from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec
 from symbolic.static.abstract import UNKNOWN, Finding, Value
 from symbolic.static.calling import Calling
 from symbolic.static.declared import spec_of_hint, unify
-from symbolic.static.facts import Facts, facts_of, with_facts
+from symbolic.static.facts import Facts, facts_of, spec_without, unsettled_in, with_facts
 from symbolic.static.holding import Every, Ref, as_input, joined, spec_for
 from symbolic.static.signatures import Reading
 from symbolic.static.things import Alias, Class
@@ -117,23 +117,20 @@ class Assigning(Calling):
         facts = facts_of(self.state)
         if isinstance(found, Finding) and facts:
             found = unify([hint], [self._chosen(actual)], [what], self._rigid(facts))
+        names = unsettled_in(self.state)
+        if isinstance(found, Finding) and names:
+            found = unify([hint], [spec_without(self._chosen(actual), names)], [what], self._rigid(facts, names))
         return found if isinstance(found, Finding) else None
 
-    def _rigid(self, facts: Facts) -> Names:
+    def _rigid(self, facts: Facts, unsettled: frozenset[str] = frozenset()) -> Names:
         names = Names()
-        for name in self.frame.names:
+        for name in self.frame.names - unsettled:
             names.bound[name] = (Rest(name[1:]),) if name.startswith("*") else facts.get(name, Size.named(name))
         return names
 
     def _chosen(self, spec: AnySpec) -> AnySpec:
         """A spec without the sizes that a caller chooses."""
-        if isinstance(spec, TupleSpec):
-            return TupleSpec(map(self._chosen, spec))
-        shape: Any = spec.shape if isinstance(spec, Spec) else None
-        if shape is None or not self.free or not isinstance(spec, Spec):
-            return spec
-        kept: list[Any] = [None if isinstance(size, Size) and size.names & self.free else size for size in shape]
-        return spec._replace(shape=tuple(kept))
+        return spec_without(spec, self.free)
 
     def _names_in(self, spec: Spec) -> set[str]:
         return {name for size in _sizes(spec) for name in size.names}
