@@ -8,9 +8,10 @@ from typing import Any
 from symbolic.dims import Names
 from symbolic.hints import Hint
 from symbolic.polynomial import Rest, Size
-from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec
+from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec, show
 from symbolic.static.abstract import UNKNOWN, Finding, Value
 from symbolic.static.calling import Calling
+from symbolic.static.comparing import has_size
 from symbolic.static.declared import spec_of_hint, unify
 from symbolic.static.facts import Facts, facts_of, spec_without, unsettled_in, with_facts
 from symbolic.static.holding import Every, Ref, as_input, joined, spec_for
@@ -41,6 +42,7 @@ class Assigning(Calling):
         if type(entries) is not tuple or (
             len(entries) != len(targets) if star is None else len(entries) < len(targets) - 1
         ):
+            self._wrong_count(targets, entries, value, star, node)
             entry = self.entry_of(entries) if isinstance(entries, Every) else UNKNOWN
             for one in targets:
                 whole = self.state.made(list, Every(entry)) if isinstance(one, ast.Starred) else entry
@@ -52,6 +54,15 @@ class Assigning(Calling):
             entries = (*entries[:star], middle, *entries[len(entries) - behind :])
         for one, part in zip(targets, entries, strict=True):
             self.assign(one, part)
+
+    def _wrong_count(self, targets: list[ast.expr], entries: Any, value: Any, star: int | None, node: ast.AST) -> None:
+        """`n, d = x.shape` of three axes; of other tuples and lists the checker may have lost count."""
+        if type(entries) is not tuple or not (isinstance(value, Value) or (type(value) is tuple and has_size(value))):
+            return
+        wanted = f"{len(targets)} names" if star is None else f"at least {len(targets) - 1} values"
+        what = f"the shape {show(value)}" if type(value) is tuple else "an array"
+        seen = f"{what} has {len(entries)} entries, and is taken apart into {wanted}"
+        self.report.find(Finding(seen, "give each entry a name, or index it", "symbolic-shape"), node)
 
     def _into_object(self, home: Any, name: str, value: Any) -> None:
         if not isinstance(home, Ref) or not isinstance(home.kind, Class):
@@ -113,13 +124,15 @@ class Assigning(Calling):
 
     def unfit(self, hint: Hint, actual: AnySpec, what: str) -> Finding | None:
         """What is wrong with a value for a hint of the body: the names of the inputs are rigid, others are not."""
-        found = unify([hint], [self._chosen(actual)], [what], self._rigid({}))
+        found = unify([hint], [spec_without(actual, self.free)], [what], self._rigid({}))
         facts = facts_of(self.state)
         if isinstance(found, Finding) and facts:
-            found = unify([hint], [self._chosen(actual)], [what], self._rigid(facts))
+            found = unify([hint], [spec_without(actual, self.free)], [what], self._rigid(facts))
         names = unsettled_in(self.state)
         if isinstance(found, Finding) and names:
-            found = unify([hint], [spec_without(self._chosen(actual), names)], [what], self._rigid(facts, names))
+            found = unify(
+                [hint], [spec_without(spec_without(actual, self.free), names)], [what], self._rigid(facts, names)
+            )
         return found if isinstance(found, Finding) else None
 
     def _rigid(self, facts: Facts, unsettled: frozenset[str] = frozenset()) -> Names:
@@ -127,10 +140,6 @@ class Assigning(Calling):
         for name in self.frame.names - unsettled:
             names.bound[name] = (Rest(name[1:]),) if name.startswith("*") else facts.get(name, Size.named(name))
         return names
-
-    def _chosen(self, spec: AnySpec) -> AnySpec:
-        """A spec without the sizes that a caller chooses."""
-        return spec_without(spec, self.free)
 
     def _names_in(self, spec: Spec) -> set[str]:
         return {name for size in _sizes(spec) for name in size.names}
