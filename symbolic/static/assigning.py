@@ -32,7 +32,10 @@ class Assigning(Calling):
         elif isinstance(target, ast.Starred):
             self.assign(target.value, value)
         elif isinstance(target, ast.Attribute):
-            self._into_object(self.evaluate(target.value), target.attr, value)
+            home = self.evaluate(target.value)
+            if isinstance(home, Value) and isinstance(target.value, ast.Name):
+                self.bind(target.value.id, UNKNOWN)  # `x.shape = …` makes another array of it
+            self._into_object(home, target.attr, value)
         elif isinstance(target, ast.Subscript):
             self._into(self.evaluate(target.value), self.evaluate(target.slice), value, target)
 
