@@ -340,7 +340,7 @@ def test_names_stand_in_the_sentence(function: Callable[..., Any], args: tuple[A
         (operator.getitem, (array(N, M), slice(None, None, 2)), {}, "float32[(n+1)//2, m]"),
         (operator.getitem, (array(N, M), slice(0, 1)), {}, "float32[1, m]"),
         (operator.getitem, (array(N, M), slice(None, 5)), {}, "float32[?, m]"),
-        (operator.getitem, (array(N), array(M, dtype=np.dtype(bool))), {}, "float32[?]"),
+        (operator.getitem, (array(N), array(N, dtype=np.dtype(bool))), {}, "float32[?]"),
         (np.concatenate, ([array(N, 3), array(M, 3)],), {}, "float32[m+n, 3]"),
         (np.reshape, (array(BATCH, 28, 28), (-1, 784)), {}, "float32[batch, 784]"),
         (np.reshape, (array(N, M), -1), {}, "float32[m*n]"),

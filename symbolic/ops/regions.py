@@ -17,7 +17,7 @@ from symbolic.leaves import Literal
 from symbolic.ops.axes import NO_MEMORY
 from symbolic.ops.operation import array
 from symbolic.polynomial import Size, Undecided
-from symbolic.spec import AnySpec, Dim, Shape, Spec, show
+from symbolic.spec import AnySpec, Dim, Shape, Spec, broadcast, show
 
 
 class At(NamedTuple):
@@ -40,9 +40,39 @@ def indexed_shape(
     known = {one.operand: _given(operands[one.operand], specs[one.operand]) for one in index if isinstance(one, At)}
     if shape is None or any(given is None for given in known.values()):
         return None
+    _check_masks(shape, index, known)
+    _check_together(known)
     if any(isinstance(size, Size) for size in (*shape, *_sizes(known))):
         return _with_names(shape, index, known)
     return _shape(shape, index, known, shape)
+
+
+def _check_masks(shape: Shape, index: Template, known: dict[int, Any]) -> None:
+    """A mask that is not computed yet has the sizes of the axes that it stands at."""
+    for one, axes in zip(index, _axes(index, known, len(shape)), strict=True):
+        given = known[one.operand] if isinstance(one, At) else None
+        if not isinstance(given, Spec) or given.dtype != bool:
+            continue
+        for axis, size in zip(axes, given.shape or (), strict=True):
+            there = shape[axis] if axis < len(shape) else None
+            if size is not None and there is not None and size != there:
+                raise IndexRangeError(
+                    f"a mask of shape {show(given.shape)} does not fit an array of shape {show(shape)}: axis {axis} "
+                    f"has size {there}, the mask has size {size} there",
+                    remedy="index the axis that the mask was computed for, as in x[:, mask]",
+                )
+
+
+def _check_together(known: dict[int, Any]) -> None:
+    """Arrays of indices are broadcast together."""
+    shapes = [given.shape for given in known.values() if given.dtype is not None and given.dtype.kind in "iu"]
+    if len(shapes) != len(known) or not any(isinstance(size, Size) for shape in shapes for size in shape):
+        return  # of numbers NumPy says it
+    try:
+        broadcast(shapes)
+    except ShapeError as error:
+        remedy = "make the sizes equal, or index one axis after the other, as np.ix_ does"
+        raise IndexRangeError(f"indices: {error.seen}", remedy=remedy) from error
 
 
 def _sizes(known: Mapping[int, Any]) -> list[Dim]:

@@ -8,11 +8,12 @@ from typing import Any
 from symbolic.dims import Names
 from symbolic.hints import Hint
 from symbolic.polynomial import Rest, Size
-from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec
+from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec, show
 from symbolic.static.abstract import UNKNOWN, Finding, Value
 from symbolic.static.calling import Calling
+from symbolic.static.comparing import has_size
 from symbolic.static.declared import spec_of_hint, unify
-from symbolic.static.facts import Facts, facts_of, with_facts
+from symbolic.static.facts import Facts, facts_of, spec_without, unsettled_in, with_facts
 from symbolic.static.holding import Every, Ref, as_input, joined, spec_for
 from symbolic.static.signatures import Reading
 from symbolic.static.things import Alias, Class
@@ -31,7 +32,10 @@ class Assigning(Calling):
         elif isinstance(target, ast.Starred):
             self.assign(target.value, value)
         elif isinstance(target, ast.Attribute):
-            self._into_object(self.evaluate(target.value), target.attr, value)
+            home = self.evaluate(target.value)
+            if isinstance(home, Value) and isinstance(target.value, ast.Name):
+                self.bind(target.value.id, UNKNOWN)  # `x.shape = …` makes another array of it
+            self._into_object(home, target.attr, value)
         elif isinstance(target, ast.Subscript):
             self._into(self.evaluate(target.value), self.evaluate(target.slice), value, target)
 
@@ -41,6 +45,7 @@ class Assigning(Calling):
         if type(entries) is not tuple or (
             len(entries) != len(targets) if star is None else len(entries) < len(targets) - 1
         ):
+            self._wrong_count(targets, entries, value, star, node)
             entry = self.entry_of(entries) if isinstance(entries, Every) else UNKNOWN
             for one in targets:
                 whole = self.state.made(list, Every(entry)) if isinstance(one, ast.Starred) else entry
@@ -52,6 +57,15 @@ class Assigning(Calling):
             entries = (*entries[:star], middle, *entries[len(entries) - behind :])
         for one, part in zip(targets, entries, strict=True):
             self.assign(one, part)
+
+    def _wrong_count(self, targets: list[ast.expr], entries: Any, value: Any, star: int | None, node: ast.AST) -> None:
+        """`n, d = x.shape` of three axes; of other tuples and lists the checker may have lost count."""
+        if type(entries) is not tuple or not (isinstance(value, Value) or (type(value) is tuple and has_size(value))):
+            return
+        wanted = f"{len(targets)} names" if star is None else f"at least {len(targets) - 1} values"
+        what = f"the shape {show(value)}" if type(value) is tuple else "an array"
+        seen = f"{what} has {len(entries)} entries, and is taken apart into {wanted}"
+        self.report.find(Finding(seen, "give each entry a name, or index it", "symbolic-shape"), node)
 
     def _into_object(self, home: Any, name: str, value: Any) -> None:
         if not isinstance(home, Ref) or not isinstance(home.kind, Class):
@@ -113,27 +127,22 @@ class Assigning(Calling):
 
     def unfit(self, hint: Hint, actual: AnySpec, what: str) -> Finding | None:
         """What is wrong with a value for a hint of the body: the names of the inputs are rigid, others are not."""
-        found = unify([hint], [self._chosen(actual)], [what], self._rigid({}))
+        found = unify([hint], [spec_without(actual, self.free)], [what], self._rigid({}))
         facts = facts_of(self.state)
         if isinstance(found, Finding) and facts:
-            found = unify([hint], [self._chosen(actual)], [what], self._rigid(facts))
+            found = unify([hint], [spec_without(actual, self.free)], [what], self._rigid(facts))
+        names = unsettled_in(self.state)
+        if isinstance(found, Finding) and names:
+            found = unify(
+                [hint], [spec_without(spec_without(actual, self.free), names)], [what], self._rigid(facts, names)
+            )
         return found if isinstance(found, Finding) else None
 
-    def _rigid(self, facts: Facts) -> Names:
+    def _rigid(self, facts: Facts, unsettled: frozenset[str] = frozenset()) -> Names:
         names = Names()
-        for name in self.frame.names:
+        for name in self.frame.names - unsettled:
             names.bound[name] = (Rest(name[1:]),) if name.startswith("*") else facts.get(name, Size.named(name))
         return names
-
-    def _chosen(self, spec: AnySpec) -> AnySpec:
-        """A spec without the sizes that a caller chooses."""
-        if isinstance(spec, TupleSpec):
-            return TupleSpec(map(self._chosen, spec))
-        shape: Any = spec.shape if isinstance(spec, Spec) else None
-        if shape is None or not self.free or not isinstance(spec, Spec):
-            return spec
-        kept: list[Any] = [None if isinstance(size, Size) and size.names & self.free else size for size in shape]
-        return spec._replace(shape=tuple(kept))
 
     def _names_in(self, spec: Spec) -> set[str]:
         return {name for size in _sizes(spec) for name in size.names}

@@ -6,7 +6,8 @@ import ast
 from typing import Any
 
 from symbolic.static.abstract import Value
-from symbolic.static.facts import equations, joined_states, learned
+from symbolic.static.comparing import names_within
+from symbolic.static.facts import equations, joined_states, learned, unsettled, unsettled_in, with_unsettled
 from symbolic.static.holding import Every, Ref, State
 from symbolic.static.operations import Operations
 from symbolic.static.things import Class, Function
@@ -33,11 +34,16 @@ class Conditions(Operations):
             return fails, holds
         if isinstance(test, ast.BoolOp):
             return self._several(test)
-        truth = self.truth(self.evaluate(test))
+        if isinstance(test, ast.Compare) and len(test.ops) > 1:
+            return self._several(_in_pairs(test))
+        before = unsettled_in(self.state)
+        value = self.evaluate(test)
+        truth = self.truth(value)
         if truth is not None:
             return (self.state, None) if truth else (None, self.state)
+        self.state = unsettled(self.state, names_within(value))  # `if len(x) - len(y):`
         other = self.state.copy()
-        return self._behind(test, True), self._refined(test, other)
+        return self._behind(test, True, before), self._refined(test, other, before)
 
     def _several(self, test: ast.BoolOp) -> tuple[State | None, State | None]:
         """`a and b` holds where both do, in a row; it fails where one does."""
@@ -53,23 +59,54 @@ class Conditions(Operations):
                 ways.append(left)
             if state is None:
                 break
-        out = joined_states(ways)
+        out = joined_states(ways, forgetting=False)
         return (state, out) if is_and else (out, state)
 
-    def _refined(self, test: ast.expr, state: State) -> State:
+    def _refined(self, test: ast.expr, state: State, before: frozenset[str]) -> State:
         self.state, kept = state, self.state
-        found = self._behind(test, False)
+        found = self._behind(test, False, before)
         self.state = kept
         return found
 
-    def _behind(self, test: ast.expr, truth: bool) -> State:
-        """The state behind a comparison of sizes: what is equal there is one size from then on."""
-        if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-            return self.state
-        wanted = ast.Eq if truth else ast.NotEq
-        if not isinstance(test.ops[0], wanted):
+    def _behind(self, test: ast.expr, truth: bool, before: frozenset[str]) -> State:
+        """The state behind a comparison of sizes: what is equal there is one size from then on.
+
+        Where that cannot be said, nothing is certain of the names that are compared, unless none can be equal there.
+        """
+        if not isinstance(test, ast.Compare):
             return self.state
         with self.report.mute():
             sides = self.evaluate(test.left), self.evaluate(test.comparators[0])
-        facts = dict(equations(*sides))
-        return learned(self.state, facts) if facts else self.state
+        way = type(test.ops[0])
+        if not truth:
+            way = _OPPOSITE[way]
+        if way is ast.Eq and (facts := dict(equations(*sides))):
+            return learned(with_unsettled(self.state, before), facts)
+        return self.state if _may_be_equal(way, *sides) else with_unsettled(self.state, before)
+
+
+def _in_pairs(test: ast.Compare) -> ast.BoolOp:
+    """`a == b == c` as `a == b and b == c`."""
+    sides = [test.left, *test.comparators]
+    pairs = [
+        ast.copy_location(ast.Compare(one, [op], [other]), test)
+        for one, op, other in zip(sides, test.ops, sides[1:], strict=False)
+    ]
+    return ast.copy_location(ast.BoolOp(ast.And(), list(pairs)), test)
+
+
+def _may_be_equal(way: type[ast.cmpop], left: Any, right: Any) -> bool:
+    """Whether a size may be one certain number, or another size, where it compares so."""
+    if way in (ast.Lt, ast.LtE, ast.Gt, ast.GtE) and (type(left) is int or type(right) is int):
+        return (way in (ast.Lt, ast.LtE)) is (type(right) is int)  # `len(x) <= 1`, but not `len(x) > 1`
+    return way not in (ast.NotEq, ast.Lt, ast.Gt, ast.NotIn, ast.IsNot)
+
+
+_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq,
+    ast.Lt: ast.GtE,
+    ast.LtE: ast.Gt,
+    ast.In: ast.NotIn,
+    ast.Is: ast.IsNot,
+}
+_OPPOSITE.update({other: one for one, other in _OPPOSITE.items()})

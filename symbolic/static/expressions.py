@@ -12,7 +12,8 @@ from symbolic.spec import Spec
 from symbolic.static import evaluation
 from symbolic.static.abstract import UNKNOWN, Value, is_constant
 from symbolic.static.attributes import Attributes, is_operand, is_type
-from symbolic.static.facts import joined_states
+from symbolic.static.comparing import names_within
+from symbolic.static.facts import joined_states, unsettled
 from symbolic.static.holding import Every, Ref, State, Traced, joined, traced
 from symbolic.static.python import python_value
 from symbolic.static.things import Alias, Foreign, Function
@@ -131,6 +132,7 @@ class Expressions(Attributes):
             result = self._comparison(op, left, right, node)
             if len(node.ops) > 1 and self.truth(result) is not True:
                 rest = [self.evaluate(one) for one in node.comparators]
+                self.state = unsettled(self.state, names_within([left, *rest]))
                 return result if result is False else UNKNOWN if any(map(_may_be_array, rest)) else python_bool()
             left = right
         return result
@@ -157,6 +159,7 @@ class Expressions(Attributes):
         whole = self.plain(right)
         entries = [left, *whole] if type(whole) in (tuple, list, str, dict) else [UNKNOWN]
         if any(not is_constant(one) or isinstance(one, Size) for one in entries):
+            self.state = unsettled(self.state, names_within(entries))
             return python_bool()
         try:
             return (left in whole) is positive

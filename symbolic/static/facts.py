@@ -9,10 +9,13 @@ from symbolic.polynomial import Rest, Size
 from symbolic.spec import Spec, TupleSpec
 from symbolic.static.abstract import UNKNOWN, Value, is_constant
 from symbolic.static.declared import substitute
-from symbolic.static.holding import FACTS, MISSING, Every, State, alike_in_past, equal, joined
+from symbolic.static.holding import FACTS, MISSING, UNSETTLED, Every, State, alike_in_past, equal, joined, traced
+from symbolic.static.python import python_value
 
 Facts = Mapping[str, Any]
 """What names are equal to on this path: a number, or another size."""
+_FLAGS = (bool, int, str, type(None))
+"""What a program remembers a path by: `ok = False` where the sizes differ."""
 
 
 def equations(one: Any, other: Any) -> Iterator[tuple[str, Any]]:
@@ -105,30 +108,80 @@ def facts_of(state: State) -> Facts:
     return found if type(found) is dict else {}
 
 
-def joined_states(states: list[State]) -> State | None:
-    """What is true whichever of the paths was taken; `None` for no path."""
+def unsettled_in(state: State) -> frozenset[str]:
+    """The names of which the program may know more than the checker."""
+    found = state.get(UNSETTLED)
+    return frozenset(found) if type(found) is tuple else frozenset()
+
+
+def unsettled(state: State, names: Iterable[str]) -> State:
+    """The state where nothing is certain of these names, either: `same = len(x) == len(y)`, and who knows what then."""
+    more = unsettled_in(state).union(names)
+    return with_unsettled(state, more) if more != unsettled_in(state) else state
+
+
+def with_unsettled(state: State, names: Iterable[str]) -> State:
+    return State({**state.cells, UNSETTLED: tuple(sorted(names))}, state.base)
+
+
+def without(value: Any, names: frozenset[str]) -> Any:
+    """A value in which sizes with these names are unknown."""
+    if isinstance(value, Size):
+        return traced(python_value(int)) if value.names & names else value
+    if isinstance(value, Value):
+        return alike_in_past(value._replace(spec=spec_without(value.spec, names)), value)
+    if isinstance(value, Every):
+        return Every(without(value.entry, names), without(value.count, names))
+    if type(value) in (tuple, list):
+        return type(value)([without(one, names) for one in value])
+    return {key: without(one, names) for key, one in value.items()} if type(value) is dict else value
+
+
+def spec_without(spec: Any, names: frozenset[str]) -> Any:
+    if isinstance(spec, TupleSpec):
+        return TupleSpec(spec_without(one, names) for one in spec)
+    if not isinstance(spec, Spec) or spec.shape is None:
+        return spec
+    if any(isinstance(size, Rest) and str(size) in names for size in spec.shape):
+        return spec._replace(shape=None)
+    kept: list[Any] = [None if isinstance(size, Size) and size.names & names else size for size in spec.shape]
+    return spec._replace(shape=tuple(kept))
+
+
+def joined_states(states: list[State], forgetting: bool = True) -> State | None:
+    """What is true whichever of the paths was taken; `None` for no path.
+
+    A path that knew more of sizes is forgotten, unless the program can tell by something else that it took it.
+    """
     if not states:
         return None
     whole = states[0]
     for other in states[1:]:
         if other is not whole:
-            whole = _both(whole, other)
+            whole = _both(whole, other, forgetting)
     return whole
 
 
-def _both(one: State, other: State) -> State:
+def _both(one: State, other: State, forgetting: bool) -> State:
     """What both say; a name that only one of them binds has that value, if the program goes on at all."""
     facts1, facts2 = facts_of(one), facts_of(other)
     cells = dict(one.cells)
+    flagged = not forgetting
     for key in {**one.cells, **other.cells}:
         ours, theirs = one.get(key), other.get(key)
         if ours is MISSING or theirs is MISSING:
             cells[key] = theirs if ours is MISSING else ours
-        elif ours is not theirs and key != FACTS:
+        elif ours is not theirs and key not in (FACTS, UNSETTLED):
             cells[key] = _either(ours, theirs, facts1, facts2, one, other)
+            flagged = flagged or (type(ours) in _FLAGS and type(theirs) in _FLAGS and not equal(ours, theirs))
+    lost: set[str] = set()
     if facts1 or facts2:
-        cells[FACTS] = {name: size for name, size in facts1.items() if name in facts2 and equal(size, facts2[name])}
-    return State(cells, one.base)
+        kept = {name: size for name, size in facts1.items() if name in facts2 and equal(size, facts2[name])}
+        cells[FACTS] = kept
+        lost = (facts1.keys() | facts2.keys()) - kept.keys() if flagged else lost
+    found = State(cells, one.base)
+    names = unsettled_in(one) | unsettled_in(other) | lost
+    return with_unsettled(found, names) if names else found
 
 
 def _either(ours: Any, theirs: Any, facts1: Facts, facts2: Facts, one: State, other: State) -> Any:

@@ -99,8 +99,16 @@ class Report:
             self.findings.setdefault(Located(self.path, *span(node), "symbolic-lint", found.rule, message, notes))
 
     def show(self, node: ast.AST, value: Any) -> None:
-        if not self.muted and not self.calls:
-            self.hovers[span(node)] = value
+        """Of what is met several times, in a loop, what is true each time."""
+        if self.muted or self.calls:
+            return
+        where = span(node)
+        before = self.hovers.get(where)
+        if before is not None and before != value:
+            from symbolic.static.holding import joined  # loads NumPy
+
+            value = joined(before, value)
+        self.hovers[where] = value
 
     def count(self, node: ast.AST, known: bool) -> None:
         """An expression counts once, and as known only if it is so whenever it is met."""

@@ -77,6 +77,8 @@ class Missing:
 MISSING = Missing()
 FACTS = "facts"
 """The key under which a state keeps what its path has found out about sizes: name to number or other size."""
+UNSETTLED = "unsettled"
+"""The key for the names of which the program has found out what the checker cannot tell, in order."""
 
 
 class State:

@@ -13,7 +13,7 @@ from symbolic.static import signatures
 from symbolic.static.abstract import UNKNOWN, Finding, Value
 from symbolic.static.builtin_calls import Builtins
 from symbolic.static.declared import spec_of_hint, substitute, unify
-from symbolic.static.facts import joined_states
+from symbolic.static.facts import joined_states, spec_without, unsettled_in
 from symbolic.static.holding import State, joined, spec_for, traced
 from symbolic.static.operations import is_known
 from symbolic.static.signatures import Signature
@@ -131,6 +131,10 @@ class Inlining(Builtins):
         wanted: list[Any] = [_hint(hints, name) for name in given]
         actual = [spec_for(self.plain(bound[name]), self.state) for name in given]
         bindings = unify(wanted, actual, [f"argument {name}" for name in given])
+        if isinstance(bindings, Finding) and (names := unsettled_in(self.state)):
+            bindings = unify(
+                wanted, [spec_without(one, names) for one in actual], [f"argument {name}" for name in given]
+            )
         if isinstance(bindings, Finding):
             notes = _notes_of(function, given, bindings) if function.module == self.path else ()
             self.report.find(bindings, node, notes, always=True)

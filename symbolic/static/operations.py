@@ -7,14 +7,15 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from symbolic.polynomial import Rest, Size, Undecided, same
+from symbolic.polynomial import Size, Undecided, same
 from symbolic.spec import Spec, TupleSpec
 from symbolic.static import evaluation, lints
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value, is_constant
 from symbolic.static.alike import alike
-from symbolic.static.facts import at, learned, possible
+from symbolic.static.comparing import COMPARISONS, compared, has_size, names_within
+from symbolic.static.facts import at, learned, possible, unsettled, unsettled_in, without
 from symbolic.static.findings import span
-from symbolic.static.holding import Every, Ref, Traced, alike_in_past, equal, joined, traced
+from symbolic.static.holding import Every, Ref, Traced, alike_in_past, joined, traced
 from symbolic.static.making import makes
 from symbolic.static.provenance import Provenance, origin_of_result
 from symbolic.static.python import python_value
@@ -27,7 +28,6 @@ _MOST_ENTRIES = 10_000
 _SIZED = {"reshape", "broadcast_to"}
 _SIZED_METHODS = {evaluation.named_method("reshape")}
 """What takes sizes, beside the functions that make arrays."""
-_SIZES = {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge}
 
 
 class Meeting(NamedTuple):
@@ -80,8 +80,8 @@ class Operations(Scopes):
         """What a function, an operator or a method, by its name, gives; what is wrong is reported."""
         given = [self.plain(one) for one in args]
         named = {name: self.plain(one) for name, one in kwargs.items()}
-        if function in _SIZES and any(map(_has_size, given)):
-            return _compared(function, given)
+        if function in COMPARISONS and any(map(has_size, given)):
+            return self._compared(function, given)
         everything = [*given, *named.values()]
         values = list(_values(everything))
         unknown = _has_unknown(everything)
@@ -97,15 +97,23 @@ class Operations(Scopes):
             self._noted(result, sized, unknown, node)
         return result
 
+    def _compared(self, function: Any, sizes: list[Any]) -> Any:
+        found = compared(function, sizes)
+        if isinstance(found, Value):
+            self.state = unsettled(self.state, names_within(sizes))
+        return found
+
     def _settled(self, met: Meeting) -> Answer:
         """The answer; what is wrong whatever the sizes of the user's choice are is reported."""
         answer = self._answer(met.callee, met.args, met.kwargs)
         if answer.finding is None:
             return answer
         if answer.finding.kind == "symbolic-shape":
-            found = self._fitting(met)
+            found = self._fitting(met) or self._undecided(met)
             if found is not None:
                 return found
+        if self.report.muted:  # a handler may go on where two sizes differ: only equal ones get past this
+            self.state = unsettled(self.state, names_within([*map(_shape_or_size, met.args)]))
         # what is said of layers alone is said where one is there for certain
         is_layer = any(getattr(one, "is_layer", False) for one in met.values)
         if answer.finding.kind != "symbolic" or is_layer:
@@ -124,6 +132,15 @@ class Operations(Scopes):
                 met.args[:] = args
                 return answer
         return None
+
+    def _undecided(self, met: Meeting) -> Answer | None:
+        """The answer without the sizes that the program has compared: it knows more of them than is known here."""
+        names = unsettled_in(self.state)
+        if not names:
+            return None
+        args = [without(one, names) for one in met.args]
+        answer = self._answer(met.callee, args, {name: without(one, names) for name, one in met.kwargs.items()})
+        return answer if answer.finding is None else None
 
     def _said(self, met: Meeting, found: Finding) -> None:
         cause = lints.likely_cause(met.function, met.args, self.provenance(met.node, isinstance(met.function, str)))
@@ -357,40 +374,9 @@ def _by_count(sizes: Any, count: Any) -> Any:
     return None
 
 
-def _has_size(value: Any) -> bool:
-    if isinstance(value, (Size, Rest)):
-        return True
-    return isinstance(value, (tuple, list)) and not isinstance(value, Value) and any(map(_has_size, value))
-
-
-def _compared(function: Callable[..., Any], args: list[Any]) -> Any:
-    """A comparison of sizes that the program itself makes: there, two names may well have one number."""
-    one, other = args
-    if isinstance(one, Value) or isinstance(other, Value):
-        both = [python_value(int) if isinstance(side, Size) else side for side in args]
-        answer = evaluation.call(function, both, {}).value
-        return traced(answer, args) if isinstance(answer, Value) else answer
-    unknown = traced(python_value(bool))
-    if function in (operator.eq, operator.ne):
-        if equal(one, other):
-            return function is operator.eq
-        return function is operator.ne if _apart(one, other) else unknown
-    try:
-        return bool(function(one, other))
-    except (Undecided, TypeError):
-        return unknown
-
-
-def _apart(one: Any, other: Any) -> bool:
-    """Whether two sizes, or shapes, differ whatever the names stand for."""
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        if any(not isinstance(side, (int, Size)) for side in (*one, *other)):
-            return False
-        return len(one) != len(other) or any(map(_apart, one, other))
-    if not isinstance(one, (int, Size)) or not isinstance(other, (int, Size)):
-        return False
-    difference: Any = one - other
-    return isinstance(difference, int) and difference != 0
+def _shape_or_size(value: Any) -> Any:
+    shape: Any = value.spec.shape if isinstance(value, Value) and isinstance(value.spec, Spec) else value
+    return shape if isinstance(shape, (tuple, Size)) else ()
 
 
 def is_array(value: Any) -> bool:

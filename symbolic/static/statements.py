@@ -15,6 +15,7 @@ from symbolic.static.declared import spec_of_hint
 from symbolic.static.definitions import Definitions
 from symbolic.static.expressions import BINARY
 from symbolic.static.facts import joined_states
+from symbolic.static.findings import span
 from symbolic.static.holding import Every, Ref, State, spec_for, unchanged, widened
 from symbolic.static.lints import likely_cause
 
@@ -61,7 +62,12 @@ class Statements(Definitions, Assigning):
     def _augmented(self, node: ast.AugAssign) -> None:
         """`x += y`: an array keeps its dtype, a list grows, a number is another one."""
         target: Any = ast.copy_location(_loaded(node.target), node.target)
+        hovers, where = self.report.hovers, span(node.target)
+        shown = hovers.get(where)
         before, value = self.evaluate(target), self.evaluate(node.value)
+        hovers.update({where: shown} if shown is not None else {})  # the target shows what it is afterwards
+        if shown is None:
+            hovers.pop(where, None)
         function = BINARY[type(node.op)]
         if isinstance(before, Value) and isinstance(before.spec, Spec) and before.spec.python is None:
             after = self.operate(_IN_PLACE.get(function, function), [before, value], {}, node)
