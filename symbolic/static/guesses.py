@@ -64,7 +64,7 @@ def _right(found: Iterable[Answer | None]) -> list[Any]:
 def _matching(specs: list[Spec]) -> Iterator[Filling]:
     """What puts, in the place of one axis that is not known, a size that another argument has: as many channels."""
     sizes = {size for spec in specs if spec.known for size in spec.shape or () if isinstance(size, int)}
-    ranks = {spec.ndim for spec in specs if spec.shape is not None and None in spec.shape}
+    ranks = {len(spec.shape) for spec in specs if spec.shape is not None and None in spec.shape}
     for axis, size, others in itertools.product(range(max(ranks, default=0)), sorted(sizes), _OTHERS):
         yield _filling(
             lambda number, axis=axis, size=size, others=others: (  # type: ignore[misc]  # mypy infers no default of a lambda

@@ -102,7 +102,8 @@ def _guessed_samples(call: Call, names: Sequence[str]) -> Iterator[tuple[Valuati
         return
     for numbers in (_LARGE, _LARGER, _SMALL):
         valuation = dict(zip(names, numbers, strict=False))
-        answer = call.changed(lambda one, at=_at(valuation): replaced(one, at)).guessed()  # type: ignore[misc]  # mypy infers no default of a lambda
+        sizes = _at(valuation)
+        answer = call.changed(lambda one, sizes=sizes: replaced(one, sizes)).guessed()  # type: ignore[misc]  # mypy infers no default of a lambda
         if answer.value is UNKNOWN:
             return
         yield valuation, answer
