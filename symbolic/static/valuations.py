@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from symbolic.polynomial import Size, same
+from symbolic.polynomial import Size, is_name, same
 from symbolic.spec import AnySpec, Spec, TupleSpec
 from symbolic.static.abstract import UNKNOWN, Answer, Unsettled, Value, is_constant, run
 from symbolic.static.alike import alike
@@ -237,7 +237,7 @@ class _Fit:
                 times = (seen[1] - seen[0]) // (high - low)
                 yield times * size + (seen[0] - times * low)
         for size in self.known:
-            if not all(name.isidentifier() for name in size.names):  # axes that may not be there
+            if not all(map(is_name, size.names)):  # axes that may not be there
                 continue
             for by in (2, 3, 4):
                 for shift in range(by):
