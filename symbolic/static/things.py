@@ -56,7 +56,15 @@ class Derived(NamedTuple):
     by: str
     function: Any
     argnums: Any = 0
+    """Of `vmap` its `in_axes`."""
     has_aux: bool = False
+    out_axes: Any = 0
+
+
+class Pullback(NamedTuple):
+    """The second of what `vjp` gives: whatever delta it is given, these come back."""
+
+    deltas: tuple[Any, ...]
 
 
 class Customized(NamedTuple):
