@@ -188,6 +188,11 @@ class Rest:
     __repr__ = __str__
 
 
+def is_name(text: str) -> bool:
+    """Whether a text is a name, `n`, or one of a record, `batch.n`."""
+    return all(part.isidentifier() for part in text.split("."))
+
+
 def parsed(text: str) -> Any:
     """What a printed size says: `2*n+1` is a Size, `784` an int; SyntaxError for what is none."""
     return _of(ast.parse(text, mode="eval").body, {})
@@ -215,8 +220,9 @@ def expressed(expression: ast.expr) -> Any:
 
 
 def _of(node: ast.expr, numbers: Mapping[str, Any]) -> Any:
-    if isinstance(node, ast.Name):
-        return numbers.get(node.id, Size.named(node.id))
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        name = ast.unparse(node)
+        return numbers.get(name, Size.named(name))
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -300,14 +306,14 @@ def _divided(left: Any, right: Size) -> Any:
 
 
 def _opaque(left: Any, right: Any) -> Size:
-    if not all(name.isidentifier() for one in (left, right) if isinstance(one, Size) for name in one.names):
+    if not all(is_name(name) for one in (left, right) if isinstance(one, Size) for name in one.names):
         raise Undecided(f"the quotient of {left} and {right}")  # of axes that may not be there
     return Size.named(f"{_bracketed(left)}//{_bracketed(right)}")
 
 
 def _bracketed(value: Any) -> str:
     text = str(value)
-    return text if text.isidentifier() or text.isdigit() else f"({text})"
+    return text if is_name(text) or text.isdigit() else f"({text})"
 
 
 def _is_less(left: Any, right: Any) -> bool:

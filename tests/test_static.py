@@ -100,8 +100,13 @@ def holds(said: Any, real: Any, valuation: Mapping[str, int], where: str) -> Non
         assert spec.dtype == array.dtype, f"{where}: said {spec.dtype}, real {array.dtype}"
     if spec.shape is None:
         return
-    assert not any(isinstance(size, Rest) for size in spec.shape)
-    sizes = [size.at(valuation) if isinstance(size, Size) else size for size in spec.shape]
+    shape: Any = spec.shape
+    if Rest() in shape:  # any number of axes: the sizes before and behind them
+        place, more = shape.index(Rest()), array.ndim - len(shape) + 1
+        assert more >= 0, f"{where}: said {shape}, real {array.shape}"
+        shape = (*shape[:place], *[None] * more, *shape[place + 1 :])
+    assert not any(isinstance(size, Rest) for size in shape)
+    sizes = [size.at(valuation) if isinstance(size, Size) else size for size in shape]
     fits = len(sizes) == array.ndim and all(
         d is None or d == n or (d < 0 and n == 0) for d, n in zip(sizes, array.shape, strict=True)
     )
@@ -209,7 +214,7 @@ def without_rest(said: Any, axes: tuple[int, ...]) -> Any:
         return type(said)(*[without_rest(one, axes) for one in said])
     found: list[Any] = []
     for one in said:
-        found += axes if isinstance(one, Rest) else [without_rest(one, axes)]
+        found += axes if isinstance(one, Rest) and one.name else [without_rest(one, axes)]
     return type(said)(found)
 
 

@@ -71,6 +71,10 @@ class Answer(NamedTuple):
     finding: Finding | None = None
 
 
+ALWAYS_WRONG = Answer(UNKNOWN)
+"""The answer, by its identity, of a call that was wrong with every guess: no proof, so nothing is said of it."""
+
+
 class NotKnown(Exception):  # noqa: N818 - it is no error of anybody's
     """A call asked for what only numbers tell."""
 

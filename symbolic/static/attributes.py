@@ -104,6 +104,8 @@ class Attributes(Structures):
             home = tuple(home) if len(home) <= _MOST_ENTRIES else UNKNOWN
         if isinstance(home, tuple) and not isinstance(home, Value) and is_scalar(index):
             return self.entry_of(tuple(home))
+        if type(home) is tuple and type(index) is int and -len(home) <= index < len(home):
+            return home[index]
         if home is UNKNOWN or not is_operand(home):
             return UNKNOWN
         return self.operate(operator.getitem, [home, index], {}, node)

@@ -12,12 +12,11 @@ import numpy as np
 from symbolic import public
 from symbolic.layer import Layer
 from symbolic.leaves import Literal, Weight
-from symbolic.spec import Spec
-from symbolic.static import evaluation, lints, modules
+from symbolic.static import evaluation, modules
 from symbolic.static.abstract import UNKNOWN, Value
 from symbolic.static.builtin_calls import HANDLERS, PLAIN_KEYWORDS
+from symbolic.static.derivations import Derivations, deriving
 from symbolic.static.holding import Ref, Traced, traced
-from symbolic.static.inlining import Inlining
 from symbolic.static.provenance import WEIGHT, origin_of_input
 from symbolic.static.random_draws import drawn
 from symbolic.static.scopes import full_name
@@ -31,14 +30,14 @@ from symbolic.static.things import (
     Function,
     Network,
     Partial,
-    every_parameter,
+    Pullback,
 )
 
-_DERIVING = {"grad", "value_and_grad", "vjp", "jvp", "jacobian", "hessian", "vmap"}
+_DERIVING = {"grad", "value_and_grad", "jacobian", "hessian", "vmap"}
 _PASSING = {public.remat, public.stop_gradient}
 
 
-class Calling(Inlining):
+class Calling(Derivations):
     """Calls."""
 
     def _call(self, node: ast.Call) -> Any:
@@ -77,6 +76,8 @@ class Calling(Inlining):
             return self.instance(callee, args, kwargs, node)
         if isinstance(callee, Derived):
             return self._derived(callee, args, kwargs, node)
+        if isinstance(callee, Pullback):
+            return callee.deltas
         if isinstance(callee, Customized):
             return self._customized(callee, args, kwargs, node)
         if isinstance(callee, Network):
@@ -147,11 +148,10 @@ class Calling(Inlining):
             return None
         if isinstance(callee, _Decorator) or callee is public.symbolic:
             return self.decorated(args[0]) if args and isinstance(args[0], Function) else UNKNOWN if args else callee
+        if name in ("jvp", "vjp") and args:
+            return self.at_once(name, args, kwargs, node)
         if name in _DERIVING and args:
-            argnums = kwargs.get("argnums", args[1] if len(args) > 1 else 0)
-            return (
-                Derived(name, args[0], argnums, kwargs.get("has_aux", False) is not False) if name != "vjp" else UNKNOWN
-            )
+            return deriving(name, args, kwargs)
         if name == "custom_gradient" and len(args) == 1 and isinstance(args[0], Function):
             return Customized(args[0])
         if _find(dict.fromkeys(_PASSING, True), callee) and args and isinstance(args[0], (Function, Bound)):
@@ -190,64 +190,6 @@ class Calling(Inlining):
         found = self.operate(_applied(callee.layer), given, {}, node)
         return found
 
-    # ------------------------------------------------------------------ derivatives
-    def _derived(self, callee: Derived, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
-        """A delta has its datum's shape and dtype."""
-        if callee.by not in ("grad", "value_and_grad") or callee.has_aux:
-            self.state.lose([*args, *kwargs.values()])
-            return UNKNOWN
-        argnums = callee.argnums
-        asked = {argnums} if type(argnums) is int else set(argnums) if type(argnums) is tuple else set()
-        given = [_as_asked(one, k) if k in asked else one for k, one in enumerate(args)]
-        value = self.invoke(callee.function, given, kwargs, node)
-        for one in lints.no_gradient(self.plain(value), [_argument(k) for k in range(len(args)) if k in asked]):
-            self.report.lint(one.found, one.where)
-        if type(argnums) is int:
-            deltas = self._delta(args, argnums)
-        elif type(argnums) is tuple and all(type(one) is int for one in argnums):
-            deltas = tuple([self._delta(args, one) for one in argnums])
-        else:
-            deltas = UNKNOWN
-        return deltas if callee.by == "grad" else (value, deltas)
-
-    def _customized(self, callee: Customized, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
-        """The value; what the rule makes of the value's delta is held against the arguments."""
-        found = self.invoke(callee.function, args, kwargs, node)
-        if type(found) is not tuple or len(found) != 2:
-            return UNKNOWN
-        value, rule = found
-        if isinstance(rule, Function) and not kwargs:
-            deltas = self.plain(self.invoke(rule, [_delta_of(value)], {}, node))
-            names = [one.arg for one in every_parameter(callee.function.node.args)][: len(args)]
-            for one in lints.deltas(callee.function.name, names, list(map(self.plain, args)), deltas):
-                self.report.lint(one, rule.node)
-        return value
-
-    def _delta(self, args: list[Any], number: int) -> Any:
-        if not -len(args) <= number < len(args):
-            return UNKNOWN
-        return _delta_of(args[number])
-
-
-def _argument(number: int) -> str:
-    return f"argument {number}"
-
-
-def _as_asked(value: Any, number: int) -> Any:
-    """An argument by which is differentiated, as an input of its own."""
-    if not isinstance(value, Traced):
-        return value
-    return traced(value, [value], origin_of_input(_argument(number), value))
-
-
-def _delta_of(value: Any) -> Any:
-    if isinstance(value, Value) and isinstance(value.spec, Spec):
-        dtype = value.spec.dtype
-        return traced(Value(value.spec, value.loose), [value]) if dtype is None or dtype.kind in "fc" else UNKNOWN
-    if type(value) is tuple:
-        return tuple(map(_delta_of, value))
-    return UNKNOWN
-
 
 _Decorator: type = type(public.symbolic)
 
@@ -260,7 +202,7 @@ def _find(table: Any, key: Any) -> Any:
 
 
 def _is_code(value: Any) -> bool:
-    return isinstance(value, (Function, Bound, Partial, Derived, Class)) or (
+    return isinstance(value, (Function, Bound, Partial, Derived, Pullback, Class)) or (
         isinstance(value, (list, tuple)) and not isinstance(value, Value) and any(map(_is_code, value))
     )
 

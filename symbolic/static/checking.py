@@ -8,17 +8,17 @@ from __future__ import annotations
 import ast
 import contextlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from symbolic.polynomial import Rest, Size
 from symbolic.spec import PYTHON_DTYPES, Spec, TupleSpec
 from symbolic.static.abstract import UNKNOWN, Value
-from symbolic.static.declared import spec_of_hint
+from symbolic.static.declared import scoped, spec_of_hint
 from symbolic.static.findings import Checked, Located, OutOfSteps, Report
 from symbolic.static.holding import FACTS, State, as_input, traced
 from symbolic.static.python import python_value
-from symbolic.static.signatures import Read, Signature
+from symbolic.static.signatures import Read, Reading, Record, Signature
 from symbolic.static.statements import Statements
 from symbolic.static.things import Class, Frame, Function, UserModule, every_parameter, find_scopes, scope_of
 
@@ -187,12 +187,15 @@ class Checking:
             found[one.arg] = _input(one.arg, hints.parameters.get(one.arg, Read()), interpreter)
         first = next(iter(found), None)
         if function.owner is not None and function.kind != "staticmethod" and first is not None:
-            found[first] = self._self_of(function.owner, interpreter)
+            found[first] = self._self_of(function.owner, first, interpreter)
         return found
 
-    def _self_of(self, owner: Class, interpreter: Statements) -> Any:
+    def _self_of(self, owner: Class, name: str, interpreter: Statements) -> Any:
         """An object of a class as its methods meet it: with what its `__init__` has set."""
         made = owner.find("__init__")
+        record = Reading(interpreter.at, self.report.hints).record(owner) if owner.is_dataclass else None
+        if made is None and record is not None:
+            return _of_record(name, record, interpreter, False)
         if not isinstance(made, Function):
             return UNKNOWN
         self.report.steps = STEPS
@@ -259,6 +262,8 @@ def _forget(statement: ast.stmt, interpreter: Statements) -> None:
 
 def _input(name: str, read: Read, interpreter: Statements) -> Any:
     """What a parameter stands for in the body."""
+    if read.record is not None:
+        return _of_record(name, read.record, interpreter, read.is_symbolic)
     if read.hint is None:
         return UNKNOWN
     if read.is_symbolic:
@@ -272,6 +277,20 @@ def _input(name: str, read: Read, interpreter: Statements) -> Any:
     return found
 
 
+def _of_record(name: str, record: Record, interpreter: Statements, is_symbolic: bool) -> Any:
+    """An object with its fields as they are declared; the names in their shapes are this object's own."""
+    found: dict[str, Any] = {}
+    for field, read in record.fields.items():
+        where = f"{name}.{field}"
+        if read.record is not None:
+            found[field] = _of_record(where, read.record, interpreter, is_symbolic)
+        elif read.hint is not None and (read.is_symbolic or is_symbolic):
+            found[field] = _as_value(where, scoped(spec_of_hint(read.hint), name))
+        else:
+            found[field] = UNKNOWN
+    return interpreter.state.made(record.kind, found)
+
+
 def _as_value(name: str, spec: Any) -> Any:
     if isinstance(spec, TupleSpec):
         return tuple([_as_value(name, one) for one in spec])
@@ -282,11 +301,20 @@ def _origins(function: Function, hints: Signature) -> dict[str, tuple[int, str]]
     """By which argument each name of the signature is bound first, and in which line."""
     found: dict[str, tuple[int, str]] = {}
     for one in every_parameter(function.node.args):
-        hint = hints.parameters.get(one.arg, Read()).hint
-        if hint is not None:
-            for name in _names(spec_of_hint(hint)):
+        for spec in _specs(one.arg, hints.parameters.get(one.arg, Read())):
+            for name in _names(spec):
                 found.setdefault(name, (one.lineno, f"argument {one.arg}"))
     return found
+
+
+def _specs(name: str, read: Read) -> Iterator[Any]:
+    """The specs that a parameter declares: its own, or those of its fields."""
+    if read.record is not None:
+        for field, one in read.record.fields.items():
+            for spec in _specs(f"{name}.{field}", one):
+                yield spec if one.record is not None else scoped(spec, name)
+    elif read.hint is not None:
+        yield spec_of_hint(read.hint)
 
 
 def _names(spec: Any) -> list[str]:

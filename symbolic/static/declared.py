@@ -146,6 +146,22 @@ def substitute(spec: AnySpec, bindings: Bindings) -> AnySpec:
     return spec._replace(shape=tuple(sizes))
 
 
+def scoped(spec: AnySpec, owner: str) -> AnySpec:
+    """A spec whose names belong to a record: `n` of `batch` is `batch.n`."""
+    if isinstance(spec, TupleSpec):
+        return TupleSpec(scoped(one, owner) for one in spec)
+    shape: Any = spec.shape if isinstance(spec, Spec) else None
+    if not isinstance(spec, Spec) or shape is None:
+        return spec
+    return spec._replace(shape=tuple([_scoped(one, owner) for one in shape]))
+
+
+def _scoped(size: Any, owner: str) -> Any:
+    if isinstance(size, Rest):
+        return Rest(f"{owner}.{size.name}") if size.name else size
+    return size.at({name: Size.named(f"{owner}.{name}") for name in size.names}) if isinstance(size, Size) else size
+
+
 def _substituted(size: Any, bindings: Bindings) -> Any:
     if not isinstance(size, Size):
         return size

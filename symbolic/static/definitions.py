@@ -52,7 +52,7 @@ class Definitions(Calling):
         kind.is_dataclass = any(one in _RECORDS for one in marks) or any(
             isinstance(one, Class) and one.is_dataclass for one in kind.bases
         )
-        frame = Frame(node, self.frame, self.frame.module)
+        kind.frame = frame = Frame(node, self.frame, self.frame.module)
         with self.within(frame):
             self.block(node.body)
         for key in [key for key in self.state.cells if type(key) is tuple and key[0] is frame]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from symbolic.polynomial import Rest, Size
+from symbolic.polynomial import Rest, Size, is_name
 from symbolic.spec import Spec, TupleSpec
 from symbolic.static.abstract import UNKNOWN, Value, is_constant
 from symbolic.static.declared import substitute
@@ -31,8 +31,8 @@ def equations(one: Any, other: Any) -> Iterator[tuple[str, Any]]:
         return
     for left, right in ((one, other), (other, one)):
         name = str(left)
-        is_name = isinstance(left, Size) and name.isidentifier() and isinstance(right, (int, Size))
-        if is_name and not (isinstance(right, Size) and name in right.names):
+        fits = isinstance(left, Size) and is_name(name) and isinstance(right, (int, Size))
+        if fits and not (isinstance(right, Size) and name in right.names):
             yield name, right
             return
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -133,3 +134,8 @@ def span(node: ast.AST) -> tuple[int, int, int, int]:
         getattr(node, "end_lineno", None) or line,
         (getattr(node, "end_col_offset", None) or column) + 1,
     )
+
+
+def is_said(name: str, text: str) -> bool:
+    """Whether a sentence mentions a name, `n`, or one of a record, `batch.n`."""
+    return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\w)", text) is not None

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from symbolic.spec import AnySpec, Spec, TupleSpec
-from symbolic.static.abstract import UNKNOWN, Answer, Value
+from symbolic.static.abstract import ALWAYS_WRONG, UNKNOWN, Answer, Value
 from symbolic.static.alike import alike
 from symbolic.static.rests import mapped
 
 Guess = Callable[[int], tuple[tuple[int, ...], str]]
 """A shape and a dtype for the argument of a number."""
+Filling = Callable[[Any], Any]
+"""An argument with guesses in the place of what is not known."""
+_OTHERS = ((31, 37, 41, 43), (23, 29, 31, 37))
 
 
 def _all(*shape: int, dtype: str = "float64") -> Guess:
@@ -43,12 +46,35 @@ def over_guesses(attempt: Callable[[Callable[[Any], Any]], Answer | None], argum
     """The answer of a call that asks for more than is known of its arguments: `np.linalg.norm(x)` is a number."""
     if all(spec.known for spec in _specs(arguments)):
         return Answer(UNKNOWN)
-    found = [attempt(_filling(guess)) for guess in _GUESSES]
-    values = [answer.value for answer in found if answer is not None and answer.finding is None]
-    return Answer(alike(values)) if len(values) > 1 else Answer(UNKNOWN)
+    found = [attempt(filling) for filling in map(_filling, _GUESSES)]
+    if len(_right(found)) < 2:
+        found += [attempt(filling) for filling in _matching(list(_specs(arguments)))]
+    values = _right(found)
+    if len(values) > 1:
+        return Answer(alike(values))
+    wrong = all(answer is not None and answer.finding is not None for answer in found)
+    return ALWAYS_WRONG if wrong else Answer(UNKNOWN)
 
 
-def _filling(guess: Guess) -> Callable[[Any], Any]:
+def _right(found: Iterable[Answer | None]) -> list[Any]:
+    """What the call gives where it is right."""
+    return [answer.value for answer in found if answer is not None and answer.finding is None]
+
+
+def _matching(specs: list[Spec]) -> Iterator[Filling]:
+    """What puts, in the place of one axis that is not known, a size that another argument has: as many channels."""
+    sizes = {size for spec in specs if spec.known for size in spec.shape or () if isinstance(size, int)}
+    ranks = {len(spec.shape) for spec in specs if spec.shape is not None and None in spec.shape}
+    for axis, size, others in itertools.product(range(max(ranks, default=0)), sorted(sizes), _OTHERS):
+        yield _filling(
+            lambda number, axis=axis, size=size, others=others: (  # type: ignore[misc]  # mypy infers no default of a lambda
+                (*others[:axis], size, *others[axis + 1 :]),
+                "float64",
+            )
+        )
+
+
+def _filling(guess: Guess) -> Filling:
     """What puts guesses in the place of what is not known, for one argument after the other."""
     count = itertools.count()
 

@@ -14,9 +14,9 @@ from symbolic.static.abstract import UNKNOWN, Finding, Value
 from symbolic.static.builtin_calls import Builtins
 from symbolic.static.declared import spec_of_hint, substitute, unify
 from symbolic.static.facts import joined_states, spec_without, unsettled_in
-from symbolic.static.holding import State, joined, spec_for, traced
+from symbolic.static.holding import Ref, State, joined, spec_for, traced
 from symbolic.static.operations import is_known
-from symbolic.static.signatures import Signature
+from symbolic.static.signatures import Reading, Record, Signature
 from symbolic.static.things import Class, Frame, Function, Partial, every_parameter, scope_of
 
 _DEEPEST = 10
@@ -123,6 +123,9 @@ class Inlining(Builtins):
         """A symbolic function that is called: what it is given is held against its signature."""
         hints = self.signature_of(function)
         inputs = [name for name, one in hints.parameters.items() if one.is_symbolic]
+        for name, one in hints.parameters.items():
+            if one.record is not None and bound is not None and name in bound:
+                self._record_held(f"of argument {name}", one.record, bound[name], node)
         if bound is None or not inputs:
             return UNKNOWN
         if not any(name in bound and name not in function.defaults for name in inputs):
@@ -159,12 +162,25 @@ class Inlining(Builtins):
             found = traced(Value(_met(found.spec, declared), found.loose), bound.values())
         return value if found is UNKNOWN else found
 
+    def _record_held(self, what: str, record: Record, value: Any, node: ast.AST) -> None:
+        """Holds the fields of an object against their hints, in which a name is one size throughout the object."""
+        inner = self.state.contents(value) if isinstance(value, Ref) and value.kind is record.kind else None
+        if type(inner) is not dict:
+            return
+        wanted = {name: one.hint for name, one in record.fields.items() if one.is_symbolic and one.hint is not None}
+        given = [name for name in wanted if inner.get(name, UNKNOWN) is not UNKNOWN]
+        actual = [spec_for(self.plain(inner[name]), self.state) for name in given]
+        found = unify([wanted[name] for name in given], actual, [f"field {name} {what}" for name in given])
+        if isinstance(found, Finding):
+            self.report.find(found, node, always=True)
+            self.state.set(value, UNKNOWN)  # one fault is one finding
+
     # ------------------------------------------------------------------ classes
     def instance(self, kind: Class, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
         """`Class(…)`: what its `__init__` leaves in the object, or the fields of a dataclass."""
         made = kind.find("__init__")
         if kind.is_dataclass and made is None:
-            return self._record(kind, args, kwargs)
+            return self._record(kind, args, kwargs, node)
         if not kind.is_closed or kind.find("__new__") is not None:
             self.state.lose([*args, *kwargs.values()])
             return UNKNOWN
@@ -173,12 +189,15 @@ class Inlining(Builtins):
             self.run(made, [ref, *args], kwargs, node)
         return ref
 
-    def _record(self, kind: Class, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    def _record(self, kind: Class, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
         names = [one.target.id for one in kind.fields if isinstance(one.target, ast.Name)]
         found: dict[str, Any] = {name: kind.names.get(name, UNKNOWN) for name in names}
         found.update(zip(names, args, strict=False))
         found.update({name: value for name, value in kwargs.items() if name in found})
         ref = self.state.made(kind, found)
+        record = Reading(self.at, self.report.hints).record(kind)
+        if record is not None and kind.find("__post_init__") is None:
+            self._record_held(f"of {kind.name}", record, ref, node)
         after = kind.find("__post_init__")
         if isinstance(after, Function):
             self.run(after, [ref], {}, after.node)

@@ -14,7 +14,7 @@ from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value, is_constan
 from symbolic.static.alike import alike
 from symbolic.static.comparing import COMPARISONS, compared, has_size, names_within
 from symbolic.static.facts import at, learned, possible, unsettled, unsettled_in, without
-from symbolic.static.findings import span
+from symbolic.static.findings import is_said, span
 from symbolic.static.holding import Every, Ref, Traced, alike_in_past, joined, traced
 from symbolic.static.making import makes
 from symbolic.static.provenance import Provenance, origin_of_result
@@ -169,10 +169,13 @@ class Operations(Scopes):
 
     def notes_on(self, found: Finding) -> tuple[tuple[int, str], ...]:
         """Where the names that a message mentions were declared."""
-        said = _words(found.seen)
         origins = self.outermost.origins
         return tuple(
-            [(line, f"{name} is declared here, by {what}") for name, (line, what) in origins.items() if name in said]
+            [
+                (line, f"{name} is declared here, by {what}")
+                for name, (line, what) in origins.items()
+                if is_said(name, found.seen)
+            ]
         )
 
     def _answer(self, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Answer:
@@ -304,10 +307,6 @@ def _entry_itself(args: list[Any], value: Any) -> Any:
     except Exception:  # the answer has said so
         return value
     return found if type(found) is type(value) or isinstance(value, Value) else value
-
-
-def _words(text: str) -> set[str]:
-    return set("".join([one if one.isalnum() or one == "_" else " " for one in text]).split())
 
 
 def is_known(value: Any) -> bool:

@@ -7,10 +7,12 @@ from typing import Any
 
 from symbolic.polynomial import Rest, Size, same
 from symbolic.spec import AnySpec, Spec, TupleSpec
-from symbolic.static.abstract import Answer, Value
+from symbolic.static.abstract import ALWAYS_WRONG, Answer, Value
 from symbolic.static.alike import alike
 
 COUNTS = (1, 2, 0)
+_RANKS = (0, 1, 2, 3, 4)
+"""The numbers of axes that are tried where a call works for some of them alone: an image has four axes."""
 
 
 def over_rests(solve: Callable[[Callable[[Any], Any]], Answer], arguments: Any) -> Answer:
@@ -20,16 +22,50 @@ def over_rests(solve: Callable[[Callable[[Any], Any]], Answer], arguments: Any) 
     if unnamed > 1:  # nothing says whether two `...` are the same axes
         return solve(lambda one: mapped(one, _unknown))
     answers = [solve(lambda one, count=count: mapped(one, lambda spec: _expanded(spec, count))) for count in COUNTS]  # type: ignore[misc]  # mypy infers no default of a lambda
-    wrong = [answer.finding for answer in answers]
-    if all(one is not None for one in wrong):
-        return answers[0]
-    if any(one is not None for one in wrong):
-        return solve(lambda one: mapped(one, _unknown))
+    if any(answer.finding is not None for answer in answers):
+        return _where_it_works(solve, answers)
     plain = [answer.value for answer in answers]
     whole, other, bare = [_folded(one, set(found)) for one in plain]
     if same(whole, other) and _agrees(whole, bare):
         return Answer(whole)
     return Answer(mapped(alike(plain), lambda spec: _blurred(spec, {str(rest) for rest in found})))
+
+
+def _where_it_works(solve: Callable[[Callable[[Any], Any]], Answer], answers: list[Answer]) -> Answer:
+    """The answer of a call that only works for some numbers of axes, whose sizes may be what the call wants.
+
+    It is as true as the call is right: of `x @ w`, with "batch ..." for x and "d k" for w, it is "batch ... k".
+    """
+    found = [solve(lambda one, count=count: mapped(one, lambda spec: _anonymous(spec, count))) for count in _RANKS]  # type: ignore[misc]  # mypy infers no default of a lambda
+    right = [answer.value for answer in found if answer.finding is None and answer is not ALWAYS_WRONG]
+    if not right:
+        wrong = next((answer for answer in answers if answer.finding is None), answers[0])
+        return wrong if wrong.finding is not None else solve(lambda one: mapped(one, _unknown))
+    specs = [one.spec for one in right if isinstance(one, Value) and isinstance(one.spec, Spec)]
+    shapes: list[Any] = [spec.shape for spec in specs]
+    whole = alike(right)
+    rising = len(specs) == len(right) > 1 and all(shape is not None for shape in shapes)
+    if rising and all(len(shape) == len(shapes[0]) + k for k, shape in enumerate(shapes)):
+        return Answer(Value(whole.spec._replace(shape=_around(shapes))))
+    return Answer(whole)
+
+
+def _around(shapes: list[Any]) -> tuple[Any, ...]:
+    """The sizes before and behind any number of axes that shapes have in common, of which the first is the shortest."""
+    shortest = shapes[0]
+    before = _common(shapes)
+    behind = _common([shape[::-1] for shape in shapes])[: len(shortest) - len(before)]
+    return (*before, Rest(), *behind[::-1])
+
+
+def _common(shapes: list[Any]) -> list[Any]:
+    """The sizes with which all shapes begin."""
+    found: list[Any] = []
+    for column in zip(*shapes, strict=False):
+        if column[0] is None or not all(same(one, column[0]) for one in column):
+            break
+        found.append(column[0])
+    return found
 
 
 def markers(value: Any) -> Iterator[Rest]:
@@ -73,6 +109,14 @@ def _changed(spec: AnySpec, change: Callable[[Spec], Spec]) -> AnySpec:
 
 def _unknown(spec: Spec) -> Spec:
     return spec._replace(shape=None) if any(_in(spec)) else spec
+
+
+def _anonymous(spec: Spec, count: int) -> Spec:
+    """A spec with unknown sizes in the place of a marker."""
+    sizes: list[Any] = []
+    for one in spec.shape or ():
+        sizes += [None] * count if isinstance(one, Rest) else [one]
+    return spec if spec.shape is None else spec._replace(shape=tuple(sizes))
 
 
 def _axes(rest: Rest, count: int) -> list[Size]:

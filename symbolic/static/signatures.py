@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from symbolic.dims import Axis, parse
 from symbolic.errors import SymbolicError
 from symbolic.hints import Hint, Shaped, Symbolic
 from symbolic.static.abstract import UNKNOWN, Finding, finding
-from symbolic.static.things import Alias, Foreign, Function, every_parameter
+from symbolic.static.things import Alias, Class, Foreign, Function, every_parameter
 
 _JAXTYPING = {
     **{name: (name.lower(),) for name in ("Float16", "Float32", "Float64", "Complex64", "Complex128", "Bool")},
@@ -30,11 +30,22 @@ _DEPTH = 30
 
 
 class Read(NamedTuple):
-    """A hint: whether `Symbolic` stands in it, what it says (`None`: of no array), and what is wrong with it."""
+    """A hint: whether `Symbolic` stands in it, what it says (`None`: of no array), and what is wrong with it.
+
+    `record`: the dataclass that it names, of which a field's hint is symbolic.
+    """
 
     is_symbolic: bool = False
     hint: Hint | None = None
     finding: Finding | None = None
+    record: Record | None = None
+
+
+class Record(NamedTuple):
+    """A dataclass and the hints of its fields; their names of sizes belong to each instance."""
+
+    kind: Class
+    fields: Mapping[str, Read]
 
 
 class Signature(NamedTuple):
@@ -45,7 +56,7 @@ class Signature(NamedTuple):
 
     @property
     def is_symbolic(self) -> bool:
-        return any(one.is_symbolic for one in self.parameters.values())
+        return any(one.is_symbolic or one.record is not None for one in self.parameters.values())
 
 
 Evaluate = Callable[[ast.expr, Any], Any]
@@ -80,6 +91,16 @@ class Reading:
             return Read(any(one.is_symbolic for one in sides))
         return self._named(self.evaluate(node, frame), depth)
 
+    def record(self, kind: Class, depth: int = 0) -> Record | None:
+        """What the hints of a dataclass's fields say; `None` where none of them is of a symbolic value."""
+        fields = {
+            one.target.id: self.read(one.annotation, frame, depth + 1)
+            for one, frame in _fields(kind)
+            if isinstance(one.target, ast.Name)
+        }
+        found = any(one.is_symbolic or one.record is not None for one in fields.values())
+        return Record(kind, fields) if found else None
+
     def _text(self, node: ast.Constant, frame: Any, depth: int) -> Read:
         if not isinstance(node.value, str):
             return Read()
@@ -94,6 +115,8 @@ class Reading:
             if found.node not in self.known:
                 self.known[found.node] = self.read(found.node, found.frame, depth + 1)
             return self.known[found.node]
+        if isinstance(found, Class) and found.is_dataclass:
+            return Read(record=self.record(found, depth + 1))
         if isinstance(found, str):
             return Read()
         known = isinstance(found, type) and found in _NATIVE
@@ -133,7 +156,7 @@ class Reading:
         if isinstance(mark, Finding):
             return Read(True, None, mark)
         if inner.hint is None:
-            return Read(True, None, inner.finding)
+            return Read(True, None, inner.finding, inner.record)
         shaped = inner.hint.shaped
         axes = shaped.axes if mark.axes is None else mark.axes
         return Read(True, inner.hint._replace(shaped=Shaped(mark.dtypes or shaped.dtypes, axes)), inner.finding)
@@ -175,6 +198,16 @@ class Reading:
             return self._scalar(node.slice, frame)
         found = self.evaluate(node, frame)
         return _dtypes(found) if _is_scalar(found) else ()
+
+
+def _fields(kind: Class) -> Iterator[tuple[ast.AnnAssign, Any]]:
+    """The fields of a class and of those that it is derived from, each with the frame of the body where it stands."""
+    for base in kind.bases:
+        if isinstance(base, Class):
+            yield from _fields(base)
+    for one in kind.node.body:
+        if isinstance(one, ast.AnnAssign):
+            yield one, kind.frame
 
 
 @lru_cache(maxsize=4096)

@@ -56,7 +56,15 @@ class Derived(NamedTuple):
     by: str
     function: Any
     argnums: Any = 0
+    """Of `vmap` its `in_axes`."""
     has_aux: bool = False
+    out_axes: Any = 0
+
+
+class Pullback(NamedTuple):
+    """The second of what `vjp` gives: whatever delta it is given, these come back."""
+
+    deltas: tuple[Any, ...]
 
 
 class Customized(NamedTuple):
@@ -74,13 +82,14 @@ class Network(NamedTuple):
 class Class:
     """A class of the user's."""
 
-    __slots__ = ("bases", "fields", "is_dataclass", "module", "name", "names", "node")
+    __slots__ = ("bases", "fields", "frame", "is_dataclass", "module", "name", "names", "node")
 
     def __init__(self, node: ast.ClassDef, bases: list[Any], module: Any) -> None:
         self.node, self.bases, self.module, self.name = node, bases, module, node.name
         self.names: dict[str, Any] = {}
         self.is_dataclass = False
         self.fields: list[ast.AnnAssign] = []
+        self.frame: Frame | None = None  # that of its body
 
     def find(self, name: str) -> Any:
         """An attribute of it, or of a class that it is derived from; `None` if nobody knows one."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from symbolic.polynomial import Size, same
+from symbolic.polynomial import Size, is_name, same
 from symbolic.spec import AnySpec, Spec, TupleSpec
 from symbolic.static.abstract import UNKNOWN, Answer, Unsettled, Value, is_constant, run
 from symbolic.static.alike import alike
@@ -66,6 +66,7 @@ def solve(call: Call) -> Answer:
     samples = [one for one in _samples(call, names) if one[1].finding is None]
     if first is not None:
         return Answer(agreed(first.value, samples))
+    samples = samples or list(_guessed_samples(call, names))
     blank = _without_names(call)
     generic = len(samples) > 1 and samples[0][0] is not samples[1][0] and _is_generic(samples)
     if blank.finding is not None or not generic:
@@ -93,6 +94,19 @@ def _samples(call: Call, names: Sequence[str]) -> Iterator[tuple[Valuation, Answ
         answer = call.attempt(_at(valuation))
         if answer is not None:
             yield valuation, answer
+
+
+def _guessed_samples(call: Call, names: Sequence[str]) -> Iterator[tuple[Valuation, Answer]]:
+    """The same, with guesses for the sizes that have no names: `conv2d` asks an image how many channels it has."""
+    if len(names) > len(_LARGE):
+        return
+    for numbers in (_LARGE, _LARGER, _SMALL):
+        valuation = dict(zip(names, numbers, strict=False))
+        sizes = _at(valuation)
+        answer = call.changed(lambda one, sizes=sizes: replaced(one, sizes)).guessed()  # type: ignore[misc]  # mypy infers no default of a lambda
+        if answer.value is UNKNOWN:
+            return
+        yield valuation, answer
 
 
 def _is_generic(samples: Sequence[tuple[Valuation, Answer]]) -> bool:
@@ -223,7 +237,7 @@ class _Fit:
                 times = (seen[1] - seen[0]) // (high - low)
                 yield times * size + (seen[0] - times * low)
         for size in self.known:
-            if not all(name.isidentifier() for name in size.names):  # axes that may not be there
+            if not all(map(is_name, size.names)):  # axes that may not be there
                 continue
             for by in (2, 3, 4):
                 for shift in range(by):

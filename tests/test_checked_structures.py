@@ -1,0 +1,122 @@
+"""Does the interpreter follow objects with declared fields, and functions that are mapped or differentiated?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from test_checking import HEAD, checked, messages
+
+# --------------------------------------------------------------------------- dataclasses
+
+RECORDS = """from dataclasses import dataclass
+@dataclass
+class Batch:
+    x: Annotated[np.ndarray, Symbolic[np.float64, "b d"]]
+    y: Annotated[np.ndarray, Symbolic[np.float64, "b"]]
+    name: str = ""
+    @property
+    def mean(self): return self.x.mean(axis=0)
+    def error(self: "Batch", w: Annotated[np.ndarray, Symbolic[np.float64, "k"]]):
+        return self.x @ w
+@dataclass
+class Nested:
+    inner: Batch
+    scale: Annotated[float, Symbolic]
+@symbolic
+def f(one: Annotated[Batch, Symbolic], v: Annotated[np.ndarray, Symbolic["n"]], other: Batch, deep: Nested):
+    r = RESULT
+    return r
+"""
+OF_RECORDS = {
+    "one.y - one.x.sum(axis=1)": "float64[one.b]",
+    "one.x.T @ one.y": "float64[one.d]",
+    "one.mean": "float64[one.d]",
+    "one.x[: one.x.shape[0] // 2]": "float64[one.b//2, one.d]",
+    "deep.scale * deep.inner.x": "float64[deep.inner.b, deep.inner.d]",
+    "Batch(np.ones((5, 3)), np.ones(5)).mean": "float64[3]",
+}
+
+
+@pytest.mark.parametrize("expression", OF_RECORDS)
+def test_fields_have_the_shapes_of_their_hints(expression: str) -> None:
+    text = HEAD + RECORDS.replace("RESULT", expression)
+    found = checked(text)
+    line = text[: text.index("    r = ")].count("\n") + 1
+    assert {(one.line, one.column): one.text for one in found.hovers}[line, 5] == OF_RECORDS[expression]
+    assert all("self.d" in one.message and "k" in one.message for one in found.findings) and len(found.findings) == 1
+
+
+BROKEN = {
+    "one.y - other.y": "(one.b,) and (other.b,) do not broadcast",
+    "one.y - v": "(one.b,) and (n,) do not broadcast",
+    "Batch(np.ones((5, 3)), np.ones(4))": "field y of Batch has shape (4,), with 4 where dimension 'b' is 5",
+    "f(Batch(v[:, None], v[1:]), v, other, deep)": "field y of Batch",
+}
+
+
+@pytest.mark.parametrize("expression", BROKEN)
+def test_each_object_has_its_own_names(expression: str) -> None:
+    found = messages(RECORDS.replace("RESULT", expression))
+    assert len(found) == 2 and any(BROKEN[expression] in one for one in found)  # the other one is that of the method
+
+
+def test_where_the_names_of_an_object_are_declared() -> None:
+    found = checked(HEAD + RECORDS.replace("RESULT", "one.y - other.y")).findings[-1]
+    assert [note for _, note in found.notes] == [
+        f"{name}.b is declared here, by argument {name}" for name in ("one", "other")
+    ]
+
+
+# --------------------------------------------------------------------------- mapped and differentiated functions
+
+DERIVED = {
+    "vmap(lambda v: v @ m)(x)": "float64[n, 2]",
+    "vmap(lambda v, w: v @ w)(x, x)": "float64[n]",
+    "vmap(np.dot)(x, x)": "float64[n]",
+    "vmap(lambda v, w: np.outer(v, w), in_axes=(0, None))(x, k)": "float64[n, 3, k]",
+    "vmap(lambda v: v[None], in_axes=1, out_axes=-1)(x)": "float64[1, n, 3]",
+    "vmap(vmap(lambda a, b: a * b, (None, 0)), (0, None))(k, k)": "float64[k, k]",
+    "vmap(grad(lambda v: np.sum(v**2)))(x)": "float64[n, 3]",
+    "vmap(lambda v: (v.sum(), v[:, None]))(x)[1]": "float64[n, 3, 1]",
+    "jacobian(lambda v: v @ m)(x)": "float64[n, 2, n, 3]",
+    "jacobian(lambda v, w: v @ w, argnums=1)(x, m)": "float64[n, 2, 3, 2]",
+    "jacobian(lambda v, w: v @ w, argnums=(0, 1))(x, m)[0]": "float64[n, 2, n, 3]",
+    "jacobian(lambda v: (v.sum(axis=0), v[:, 0]))(x)[1]": "float64[n, n, 3]",
+    "hessian(lambda v: np.sum(v**3))(k)": "float64[k, k]",
+    "hessian(lambda v, w: np.sum(v) * np.sum(w), (0, 1))(k, m)[0][1]": "float64[k, 3, 2]",
+    "jvp(lambda v: v @ m, (x,), (x,))[0]": "float64[n, 2]",
+    "jvp(lambda v: v @ m, (x,), (x,))[1]": "float64[n, 2]",
+    "vjp(lambda v: v @ m, x)[0]": "float64[n, 2]",
+    "vjp(lambda v, w: v @ w, x, m)[1](x @ m)[1]": "float64[3, 2]",
+}
+INPUTS = ", ".join(
+    [
+        f"{name}: Annotated[np.ndarray, Symbolic[np.float64, {shape!r}]]"
+        for name, shape in {"x": "n 3", "m": "3 2", "k": "k"}.items()
+    ]
+)
+
+
+@pytest.mark.parametrize("expression", DERIVED)
+def test_what_derived_functions_give(expression: str) -> None:
+    """As it is inferred, and as it is."""
+    text = f"{HEAD}@symbolic\ndef f({INPUTS}):\n    r = {expression}\n    return r\n"
+    found = checked(text)
+    assert found.findings == []
+    said = {(one.line, one.column): one.text for one in found.hovers}[6, 5]
+    assert said == DERIVED[expression]
+    names: dict[str, Any] = {}
+    exec(compile(text, "<derived>", "exec"), names)
+    generator = np.random.default_rng(0)
+    value = names["f"](*[generator.normal(size=shape) for shape in ((7, 3), (3, 2), (5,))])
+    dtype, _, sizes = said.rstrip("]").partition("[")
+    assert str(value.dtype) == dtype
+    assert [{"n": 7, "k": 5}.get(one) or int(one) for one in sizes.split(", ")] == list(value.shape)
+
+
+def test_a_mistake_within_a_mapped_function_is_reported() -> None:
+    text = f"@symbolic\ndef f({INPUTS}):\n    return vmap(lambda v: v @ k)(x)\n"
+    (found,) = messages(text)
+    assert "matmul of shapes (3,) and (k,)" in found
