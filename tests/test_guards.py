@@ -85,3 +85,7 @@ def test_in_a_loop_a_type_is_true_each_time(body: str, shown: str) -> None:
 
 def test_an_array_of_another_shape_is_unknown() -> None:
     assert messages(function("t = x.copy()\n    t.shape = (-1,)\n    return t + np.ones(7)")) == []
+
+
+def test_a_loop_over_sizes_of_which_nobody_can_tell() -> None:
+    assert messages(function("for t in (x, y[::2], y):\n        t = t[::2]\n    return x")) == []

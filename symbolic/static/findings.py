@@ -105,7 +105,7 @@ class Report:
             return
         where = span(node)
         before = self.hovers.get(where)
-        if before is not None and before != value:
+        if before is not None and before is not value:
             from symbolic.static.holding import joined  # loads NumPy
 
             value = joined(before, value)

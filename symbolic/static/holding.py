@@ -151,7 +151,8 @@ def equal(one: Any, other: Any) -> bool:
     if one is other:
         return True
     if isinstance(one, Value) and isinstance(other, Value):
-        return tuple.__eq__(one, other) if _plain_spec(one.spec) else same(tuple(one), tuple(other))
+        is_plain = _plain_spec(one.spec) and _plain_spec(other.spec)
+        return tuple.__eq__(one, other) if is_plain else same(tuple(one), tuple(other))
     if type(one) is not type(other):
         return False
     if isinstance(one, (tuple, list)):
