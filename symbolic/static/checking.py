@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import gc
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -38,15 +39,28 @@ def _none(name: str) -> str | None:
 def check(source: str, path: str = "<string>", *, read: Source = _none) -> Checked:
     """What there is to say of a file. `read` gives the source of another module of the user's, by its full name."""
     report = Report(path, source)
+    with _uncollected():
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                tree = ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            return Checked([_unreadable(error, path)], [])
+        with contextlib.suppress(Exception):  # a fault of ours is none of the user's: what was found till then stands
+            Checking(report, path, read).file(tree)
+        return report.checked()
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without garbage collection: a file's tree lives to the end, and to walk it again and again costs a third."""
+    enabled = gc.isenabled()
+    gc.disable()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return Checked([_unreadable(error, path)], [])
-    with contextlib.suppress(Exception):  # a fault of ours is none of the user's: what was found until then stands
-        Checking(report, path, read).file(tree)
-    return report.checked()
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _unreadable(error: BaseException, path: str) -> Located:
