@@ -40,15 +40,21 @@ def check(source: str, path: str = "<string>", *, read: Source = _none) -> Check
     """What there is to say of a file. `read` gives the source of another module of the user's, by its full name."""
     report = Report(path, source)
     with _uncollected():
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                tree = ast.parse(source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            return Checked([_unreadable(error, path)], [])
-        with contextlib.suppress(Exception):  # a fault of ours is none of the user's: what was found till then stands
-            Checking(report, path, read).file(tree)
-        return report.checked()
+        return _checked(report, source, path, read)
+
+
+def _checked(report: Report, source: str, path: str, read: Source) -> Checked:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return Checked([_unreadable(error, path)], [])
+    with contextlib.suppress(Exception):  # a fault of ours is none of the user's: what was found until then stands
+        Checking(report, path, read).file(tree)
+    found = report.checked()
+    report.hints.clear()  # the last that holds the tree, which is gone before it is looked for as garbage
+    return found
 
 
 @contextlib.contextmanager
@@ -94,6 +100,8 @@ class Checking:
         for function in self._plain_functions(tree, interpreter):
             with contextlib.suppress(*_FAULTS):
                 self._outer(function, base, interpreter.frame)
+        for cells in (base, interpreter.state.cells):
+            cells.clear()  # what holds itself
 
     def _module(self, tree: ast.Module, path: str, report: Report) -> Statements:
         """Goes through the top level of a module."""
