@@ -221,7 +221,7 @@ def expressed(expression: ast.expr) -> Any:
 
 def _of(node: ast.expr, numbers: Mapping[str, Any]) -> Any:
     if isinstance(node, (ast.Name, ast.Attribute)):
-        name = ast.unparse(node)
+        name = node.id if isinstance(node, ast.Name) else ast.unparse(node)
         return numbers.get(name, Size.named(name))
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return node.value

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import gc
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -38,6 +39,11 @@ def _none(name: str) -> str | None:
 def check(source: str, path: str = "<string>", *, read: Source = _none) -> Checked:
     """What there is to say of a file. `read` gives the source of another module of the user's, by its full name."""
     report = Report(path, source)
+    with _uncollected():
+        return _checked(report, source, path, read)
+
+
+def _checked(report: Report, source: str, path: str, read: Source) -> Checked:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -46,7 +52,21 @@ def check(source: str, path: str = "<string>", *, read: Source = _none) -> Check
         return Checked([_unreadable(error, path)], [])
     with contextlib.suppress(Exception):  # a fault of ours is none of the user's: what was found until then stands
         Checking(report, path, read).file(tree)
-    return report.checked()
+    found = report.checked()
+    report.hints.clear()  # the last that holds the tree, which is gone before it is looked for as garbage
+    return found
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without garbage collection: a file's tree lives to the end, and to walk it again and again costs a third."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _unreadable(error: BaseException, path: str) -> Located:
@@ -80,6 +100,8 @@ class Checking:
         for function in self._plain_functions(tree, interpreter):
             with contextlib.suppress(*_FAULTS):
                 self._outer(function, base, interpreter.frame)
+        for cells in (base, interpreter.state.cells):
+            cells.clear()  # what holds itself
 
     def _module(self, tree: ast.Module, path: str, report: Report) -> Statements:
         """Goes through the top level of a module."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ def declared(kind: str, dtype: str | None = None, words: Sequence[str | int] | N
     return written if isinstance(written, Finding) else spec_of_hint(written)
 
 
+@lru_cache(maxsize=4096)
 def spec_of_hint(written: Hint) -> AnySpec:
     """The spec that a hint declares, its names as named sizes."""
     if written.entries is not None:

@@ -64,8 +64,13 @@ class Scopes:
 
     def at(self, node: ast.expr, frame: Frame) -> Any:
         """What an expression means in another frame, as a hint or an alias does; nothing is reported."""
-        with self.within(frame), self.report.mute():
+        before, self.frame = self.frame, frame
+        self.report.muted += 1
+        try:
             return self.evaluate(node)
+        finally:
+            self.frame = before
+            self.report.muted -= 1
 
     # ------------------------------------------------------------------ what the floors above give
     def evaluate(self, node: ast.expr) -> Any:
