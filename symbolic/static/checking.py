@@ -83,6 +83,10 @@ def _unreadable(error: BaseException, path: str) -> Located:
 class Checking:
     """One file that is checked, and the modules of the user's that it imports."""
 
+    report: Any
+    path: str
+    read: Any
+
     def __init__(self, report: Report, path: str, read: Source) -> None:
         self.report, self.path, self.read = report, path, read
         self.modules: dict[str, UserModule | None] = {}

@@ -16,6 +16,8 @@ from symbolic.static.things import Class, Function
 class Conditions(Operations):
     """Takes tests apart."""
 
+    state: State
+
     def truth(self, value: Any) -> bool | None:
         """Whether a value counts as true; `None` where that is not known."""
         if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):

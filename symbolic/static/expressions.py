@@ -52,6 +52,8 @@ _MOST_ENTRIES = 10_000
 class Expressions(Attributes):
     """Evaluates expressions."""
 
+    state: Any
+
     def evaluate(self, node: ast.expr) -> Any:
         self.report.step()
         method = _METHODS.get(type(node))

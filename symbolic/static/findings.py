@@ -57,6 +57,11 @@ class OutOfSteps(Exception):  # noqa: N818 - it is no error of anybody's
 class Report:
     """What is found on the way, unless it is muted; and how many steps are left."""
 
+    path: str
+    lines: list[str]
+    muted: int
+    steps: int
+
     def __init__(self, path: str, source: str = "") -> None:
         self.path, self.lines = path, source.splitlines()
         self.findings: dict[Located, None] = {}  # in order, each once

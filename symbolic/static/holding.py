@@ -64,6 +64,8 @@ class Every(NamedTuple):
 class Ref:
     """A list, dictionary or object, by its identity; what it holds stands in the state."""
 
+    kind: Any
+
     __slots__ = ("kind",)
 
     def __init__(self, kind: Any) -> None:
@@ -83,6 +85,9 @@ UNSETTLED = "unsettled"
 
 class State:
     """What names and Refs stand for at one point: `cells` over a `base` that is not written to."""
+
+    base: Any
+    cells: Any
 
     __slots__ = ("base", "cells")
 

@@ -26,6 +26,8 @@ _DEEPEST = 10
 class Inlining(Builtins):
     """Calls of functions and classes of the user's."""
 
+    state: Any
+
     def run(self, function: Function, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
         bound = self._bound_to(function, args, kwargs)
         if function.is_symbolic:

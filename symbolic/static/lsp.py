@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -43,6 +43,8 @@ class Seen(NamedTuple):
 
 class Server(LanguageServer):
     """One editor's server: what it has seen of each document."""
+
+    one_at_a_time: Any
 
     def __init__(self) -> None:
         super().__init__("symbolic", symbolic.__version__)

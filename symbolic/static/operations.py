@@ -15,7 +15,7 @@ from symbolic.static.alike import alike
 from symbolic.static.comparing import COMPARISONS, compared, has_size, names_within
 from symbolic.static.facts import at, learned, possible, unsettled, unsettled_in, without
 from symbolic.static.findings import is_said, span
-from symbolic.static.holding import Every, Ref, Traced, alike_in_past, joined, traced
+from symbolic.static.holding import Every, Ref, State, Traced, alike_in_past, joined, traced
 from symbolic.static.making import makes
 from symbolic.static.provenance import Provenance, origin_of_result
 from symbolic.static.python import python_value
@@ -49,6 +49,8 @@ class Meeting(NamedTuple):
 
 class Operations(Scopes):
     """Operations on values."""
+
+    state: State
 
     # ------------------------------------------------------------------ arguments
     def plain(self, value: Any, depth: int = 6) -> Any:

@@ -17,6 +17,13 @@ from symbolic.static.things import Class, Foreign, Frame, Function, scope_of
 class Scopes:
     """The state of one interpretation: what is held, in which frame, and what is said of it."""
 
+    report: Report
+    state: State
+    frame: Any
+    user: Any
+    path: str
+    outermost: Any
+
     def __init__(self, report: Report, state: State, frame: Frame, user: Callable[[str], Any], path: str) -> None:
         self.report, self.state, self.frame, self.user, self.path = report, state, frame, user, path
         self.outermost = frame  # that of the function whose body is checked

@@ -76,6 +76,9 @@ def signature(function: Function, evaluate: Evaluate, known: dict[ast.expr, Read
 class Reading:
     """Reads hints; names in them are looked up by the interpreter."""
 
+    evaluate: Any
+    known: dict[Any, Read]
+
     def __init__(self, evaluate: Evaluate, known: dict[ast.expr, Read]) -> None:
         self.evaluate, self.known = evaluate, known  # what the aliases say that have been read
 

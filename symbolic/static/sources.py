@@ -41,6 +41,8 @@ class UnreadableError(Exception):
 class Source:
     """The bytes of one file, which are read once in a run; its text is decoded when someone asks."""
 
+    digest: str
+
     def __init__(self, content: bytes) -> None:
         self.content = content
         self.digest = blake2b(content, digest_size=16).hexdigest()

@@ -33,6 +33,8 @@ _IN_PLACE: dict[Any, Any] = {
 class Statements(Definitions, Assigning):
     """Goes through statements; each says whether what follows is reached."""
 
+    state: Any
+
     def block(self, body: list[ast.stmt]) -> bool:
         return all(self._statement(one) for one in body)  # all stops at the first that does not fall through
 

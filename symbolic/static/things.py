@@ -11,6 +11,10 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 class Frame:
     """The scope of one run of a function, a class body, a module or a comprehension."""
 
+    module: Any
+    node: Any
+    outer: Any
+
     __slots__ = ("hints", "module", "names", "node", "origins", "outer", "returns")
 
     def __init__(self, node: ast.AST, outer: Frame | None, module: Any) -> None:
@@ -23,6 +27,13 @@ class Frame:
 
 class Function:
     """A function of the user's: its code, where it was defined, and what decorates it."""
+
+    defaults: Any
+    frame: Any
+    is_symbolic: bool
+    kind: str
+    module: Any
+    node: Any
 
     __slots__ = ("defaults", "frame", "is_symbolic", "kind", "module", "name", "node", "owner", "signature")
 
@@ -82,6 +93,13 @@ class Network(NamedTuple):
 class Class:
     """A class of the user's."""
 
+    bases: Any
+    frame: Any
+    is_dataclass: bool
+    module: Any
+    name: str
+    node: Any
+
     __slots__ = ("bases", "fields", "frame", "is_dataclass", "module", "name", "names", "node")
 
     def __init__(self, node: ast.ClassDef, bases: list[Any], module: Any) -> None:
@@ -122,6 +140,9 @@ class Alias(NamedTuple):
 
 class UserModule:
     """Another module of the user's: what its top level binds."""
+
+    frame: Any
+    name: str
 
     __slots__ = ("cells", "frame", "name", "names")
 
