@@ -112,7 +112,7 @@ def _is_passed(folder: str) -> bool:
 def shown(path: str, here: str) -> str:
     """A path as a reader wants it: from the working folder on, where it lies below.
 
-    >>> shown("/work/net/a.py", "/work"), shown("/other/a.py", "/work")
-    ('net/a.py', '/other/a.py')
+    >>> shown("/home/ada/a.py", "/home/ada"), shown("/other/a.py", "/home/ada")
+    ('a.py', '/other/a.py')
     """
     return path[len(here) :].lstrip(os.sep) if path.startswith(here.rstrip(os.sep) + os.sep) else path
