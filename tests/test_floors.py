@@ -129,8 +129,6 @@ FLOORS: list[list[str]] = [
     [
         "static",
         "static.*",
-        "mypy_plugin",
-        "mypy_plugin.*",
     ],  # beside the house: what a checker says of a program before it runs; nobody but checkers comes here
     ["mypy_plugin.*", "mypy_plugin"],  # a checker's own door to it
     ["command", "__main__"],  # the door for everyone else
