@@ -6,7 +6,7 @@ entries wait until the array is read, so that a loop of them is one operation; t
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class Assignments:
         while at not in self.assigned and at not in self.waiting:
             if not self._is_view(at):
                 return node
-            views.append(at)  # type: ignore[arg-type]  # a view is an operation
+            views.append(at)
             at = at.operands[0]
         at = self._settled(at)
         for view in reversed(views):
@@ -54,7 +54,7 @@ class Assignments:
             at = view.rebuilt((at, *view.operands[1:]))
         return at
 
-    def _is_view(self, node: AnyLayer) -> bool:
+    def _is_view(self, node: AnyLayer) -> TypeGuard[Operation]:
         """Whether a node shares its base's memory in NumPy; a number never does."""
         if not isinstance(node, Operation) or not node.operands or not node.shares:
             return False
@@ -163,7 +163,7 @@ class Assignments:
                 "weights move through an optimizer and constants stay; compute a new value instead",
             )
         if self._is_view(target):
-            self._store_through(target, value)  # type: ignore[arg-type]  # a view is an operation
+            self._store_through(target, value)
             return
         self._replaced(self._last(target), value)
 

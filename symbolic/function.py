@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -167,7 +168,7 @@ class SymbolicFunction(Layer[Any, Any]):
 
     def _arguments(self, layers: Sequence[AnyLayer]) -> tuple[list[Any], dict[str, Any]]:
         given = {**self.bound, **dict(zip(self.plan.inputs, map(_opened, layers), strict=True))}
-        bound = inspect.BoundArguments(self.plan.signature, {})
+        bound = inspect.BoundArguments(self.plan.signature, OrderedDict())
         for name in self.plan.signature.parameters:
             if name in given:
                 bound.arguments[name] = given[name]

@@ -204,7 +204,7 @@ def ufunc_dtype(ufunc: np.ufunc, specs: Sequence[Spec]) -> np.dtype[Any] | None:
     for spec in specs:
         if spec.dtype is None:
             return None
-        asked.append(spec.python if spec.python not in (None, bool) else spec.dtype)
+        asked.append(spec.python if spec.python is not None and spec.python is not bool else spec.dtype)
     return _resolve(ufunc, tuple(asked))
 
 
@@ -230,5 +230,5 @@ def result_dtype(specs: Iterable[Spec]) -> np.dtype[Any] | None:
     for spec in specs:
         if spec.dtype is None:
             return None
-        asked.append(spec.python(0) if spec.python not in (None, bool) else spec.dtype)
+        asked.append(spec.python(0) if spec.python is not None and spec.python is not bool else spec.dtype)
     return np.result_type(*asked)

@@ -186,7 +186,7 @@ def allow_redefinition(options: Options) -> None:
     if hasattr(options, "allow_redefinition_new"):  # mypy 1
         options.allow_redefinition_new = True
     else:
-        options.allow_redefinition = True
+        setattr(options, "allow_redefinition", True)  # noqa: B010 - mypy 1 declares no such option
     options.local_partial_types = True
 
 

@@ -24,7 +24,7 @@ def _kind(value: Any) -> Any:
     dtype = layer.dtype
     facts: Any = getattr(here.trace, "facts", here.facts)
     spec = facts.spec(layer)
-    return spec.python(0) if isinstance(spec, Spec) and spec.python not in (None, bool) else dtype
+    return spec.python(0) if isinstance(spec, Spec) and spec.python is not None and spec.python is not bool else dtype
 
 
 @implements(np.result_type, operands="two")
