@@ -33,9 +33,10 @@ from symbolic.mypy_plugin.vocabulary import FACTORY, NDARRAY, Vocabulary, holds_
 from symbolic.outcome import returned_structure
 from symbolic.polynomial import Rest, Size
 from symbolic.signature import no_values
-from symbolic.spec import AnySpec, Spec, TupleSpec
+from symbolic.spec import Spec
 from symbolic.static.abstract import Finding, Value
 from symbolic.static.declared import returned, substitute, unify
+from symbolic.static.nesting import sizes_of
 from symbolic.static.valuations import named
 
 OPTIMIZER = "symbolic.optimizer.Optimizer"
@@ -289,7 +290,7 @@ class Running:
         declared = self.expansions.natives.spec(native)
         if not isinstance(declared, Spec) or declared.shape is None or not is_array(native) or spec is None:
             return native
-        if any(isinstance(one, Rest) for one in (*declared.shape, *_sizes(spec))):
+        if any(isinstance(one, Rest) for one in (*declared.shape, *sizes_of(spec))):
             return native
         bound = substitute(declared, names)
         assert isinstance(bound, Spec)  # as the array's was
@@ -368,13 +369,6 @@ def without_values(title: str, missing: Sequence[str]) -> Finding:
     """What run time says of hyperparameters without values."""
     error = no_values(title, missing)
     return Finding(error.seen, error.remedy)
-
-
-def _sizes(spec: AnySpec) -> tuple[Any, ...]:
-    """The sizes in a spec, those of the entries of a tuple too."""
-    if isinstance(spec, TupleSpec):
-        return tuple([size for one in spec for size in _sizes(one)])
-    return tuple(spec.shape or ()) if isinstance(spec, Spec) else ()
 
 
 def usage(title: str, plan: Plan) -> str:

@@ -15,6 +15,7 @@ from symbolic.static.comparing import has_size
 from symbolic.static.declared import spec_of_hint, unify
 from symbolic.static.facts import Facts, facts_of, spec_without, unsettled_in, with_facts
 from symbolic.static.holding import Every, Ref, as_input, joined, spec_for
+from symbolic.static.nesting import sizes_of
 from symbolic.static.signatures import Reading
 from symbolic.static.things import Alias, Class
 
@@ -145,7 +146,7 @@ class Assigning(Calling):
         return names
 
     def _names_in(self, spec: Spec) -> set[str]:
-        return {name for size in _sizes(spec) for name in size.names}
+        return {name for size in sizes_of(spec) if isinstance(size, Size) for name in size.names}
 
     # ------------------------------------------------------------------ patterns
     def assign_pattern(self, pattern: ast.pattern, subject: Any) -> None:
@@ -165,8 +166,3 @@ class Assigning(Calling):
                 self.bind(one.name, UNKNOWN)
             if isinstance(one, ast.MatchMapping) and one.rest:
                 self.bind(one.rest, UNKNOWN)
-
-
-def _sizes(spec: Spec) -> list[Size]:
-    shape: Any = spec.shape
-    return [size for size in shape or () if isinstance(size, Size)]

@@ -12,12 +12,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from symbolic.polynomial import Rest, Size
+from symbolic.polynomial import Size
 from symbolic.spec import PYTHON_DTYPES, Spec, TupleSpec
 from symbolic.static.abstract import UNKNOWN, Value
 from symbolic.static.declared import scoped, spec_of_hint
 from symbolic.static.findings import Checked, Located, OutOfSteps, Report
 from symbolic.static.holding import FACTS, State, as_input, traced
+from symbolic.static.nesting import names_of
 from symbolic.static.python import python_value
 from symbolic.static.signatures import Read, Reading, Record, Signature
 from symbolic.static.statements import Statements
@@ -328,7 +329,7 @@ def _origins(function: Function, hints: Signature) -> dict[str, tuple[int, str]]
     found: dict[str, tuple[int, str]] = {}
     for one in every_parameter(function.node.args):
         for spec in _specs(one.arg, hints.parameters.get(one.arg, Read())):
-            for name in _names(spec):
+            for name in names_of(spec):
                 found.setdefault(name, (one.lineno, f"argument {one.arg}"))
     return found
 
@@ -341,18 +342,6 @@ def _specs(name: str, read: Read) -> Iterator[Any]:
                 yield spec if one.record is not None else scoped(spec, name)
     elif read.hint is not None:
         yield spec_of_hint(read.hint)
-
-
-def _names(spec: Any) -> list[str]:
-    if isinstance(spec, TupleSpec):
-        return [name for one in spec for name in _names(one)]
-    found: list[str] = []
-    for size in getattr(spec, "shape", None) or ():
-        if isinstance(size, Size):
-            found += sorted(size.names)
-        elif isinstance(size, Rest) and size.name:
-            found.append(str(size))
-    return found
 
 
 def _required(function: Function) -> int:

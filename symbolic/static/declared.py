@@ -16,6 +16,7 @@ from symbolic.hints import Hint, Shaped, check, declared_spec
 from symbolic.polynomial import Rest, Size, Undecided, expressed
 from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec
 from symbolic.static.abstract import Finding, finding, native
+from symbolic.static.nesting import names_of, respecified
 
 Bindings = Mapping[str, Any]
 """What the names of a signature stand for: a size each, and a tuple of sizes for `*batch`."""
@@ -116,7 +117,7 @@ def returned(wanted: AnySpec | Hint, actual: AnySpec, origins: Mapping[str, str]
     """
     spec = spec_of_hint(wanted) if isinstance(wanted, Hint) else wanted
     names = Names()
-    for name in _names(spec):
+    for name in names_of(spec):
         names.bound[name] = (Rest(name[1:]),) if name.startswith("*") else Size.named(name)
     names.origin.update(origins or {})
     found = unify([wanted], [actual], ["the returned value"], names)
@@ -131,10 +132,12 @@ def fits(given: AnySpec, wanted: AnySpec, what: str = "the input") -> Finding | 
 
 def substitute(spec: AnySpec, bindings: Bindings) -> AnySpec:
     """A spec with sizes in the place of its names; what is not bound is not known."""
-    if isinstance(spec, TupleSpec):
-        return TupleSpec(substitute(one, bindings) for one in spec)
-    shape: Any = spec.shape if isinstance(spec, Spec) else None
-    if not isinstance(spec, Spec) or shape is None:
+    return respecified(spec, lambda one: _bound(one, bindings))
+
+
+def _bound(spec: Spec, bindings: Bindings) -> Spec:
+    shape: Any = spec.shape
+    if shape is None:
         return spec
     sizes: list[Any] = []
     for one in shape:
@@ -150,12 +153,11 @@ def substitute(spec: AnySpec, bindings: Bindings) -> AnySpec:
 
 def scoped(spec: AnySpec, owner: str) -> AnySpec:
     """A spec whose names belong to a record: `n` of `batch` is `batch.n`."""
-    if isinstance(spec, TupleSpec):
-        return TupleSpec(scoped(one, owner) for one in spec)
-    shape: Any = spec.shape if isinstance(spec, Spec) else None
-    if not isinstance(spec, Spec) or shape is None:
-        return spec
-    return spec._replace(shape=tuple([_scoped(one, owner) for one in shape]))
+
+    def belonging(one: Spec) -> Spec:
+        return one if one.shape is None else one._replace(shape=tuple([_scoped(size, owner) for size in one.shape]))
+
+    return respecified(spec, belonging)
 
 
 def _scoped(size: Any, owner: str) -> Any:
@@ -211,16 +213,3 @@ def _seen(wanted: AnySpec | Hint, given: AnySpec) -> AnySpec:
 
 def _star(shape: Any) -> int | None:
     return next((k for k, one in enumerate(shape or ()) if isinstance(one, Rest)), None)
-
-
-def _names(spec: AnySpec) -> set[str]:
-    if isinstance(spec, TupleSpec):
-        return set().union(*map(_names, spec))
-    shape: Any = spec.shape if isinstance(spec, Spec) else None
-    found: set[str] = set()
-    for one in shape or ():
-        if isinstance(one, Size):
-            found |= one.names
-        elif isinstance(one, Rest) and one.name:
-            found.add(str(one))
-    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from symbolic.ops.operation import Operation
 from symbolic.polynomial import Size
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value
 from symbolic.static.making import made, makes
+from symbolic.static.nesting import leaves
 from symbolic.static.python import OF_VALUES, folded, is_pure, python_value
 from symbolic.static.rests import markers, over_rests
 from symbolic.static.valuations import Call, solve
@@ -92,7 +93,7 @@ def answered(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> A
 def _of_arrays(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
     """By the rules of arrays: with names, and with any number of axes."""
     arguments = [*args, *kwargs.values()]
-    constant = not any(isinstance(one, Value) or one is UNKNOWN for one in _flat(arguments))
+    constant = not any(isinstance(one, Value) or one is UNKNOWN for one in leaves(arguments))
     if constant and not _is_bounded(arguments):
         return Answer(UNKNOWN)
     if isinstance(function, np.ufunc) or getattr(function, "__module__", "") == "_operator":
@@ -119,23 +120,13 @@ def _addends(args: Sequence[Any]) -> Sequence[Any]:
     return [[entry, entry], *args[1:]]
 
 
-def _flat(value: Any) -> Iterator[Any]:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if type(value) in (tuple, list):
-        for one in value:
-            yield from _flat(one)
-    else:
-        yield value
-
-
 _MOST_ENTRIES = 1_000_000
 
 
 def _is_bounded(given: Sequence[Any]) -> bool:
     """Whether a call with constants alone is a small computation."""
     entries = 1
-    for one in _flat(list(given)):
+    for one in leaves(list(given)):
         if isinstance(one, int):
             entries *= max(abs(one), 1)
     return entries <= _MOST_ENTRIES

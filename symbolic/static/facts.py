@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from symbolic.polynomial import Rest, Size, is_name
-from symbolic.spec import Spec, TupleSpec
+from symbolic.spec import Spec
 from symbolic.static.abstract import UNKNOWN, Value, is_constant
 from symbolic.static.declared import substitute
 from symbolic.static.holding import FACTS, MISSING, UNSETTLED, Every, State, alike_in_past, equal, joined, traced
+from symbolic.static.nesting import names_of, respecified, sizes_of
 from symbolic.static.python import python_value
 
 Facts = Mapping[str, Any]
@@ -58,25 +59,11 @@ def at(value: Any, facts: Facts) -> Any:
 
 def with_facts(spec: Any, facts: Facts) -> Any:
     """A spec with what is known of its sizes."""
-    names = set(_names(spec)) if facts else set()
+    names = set(names_of(spec)) if facts else set()
     if not names & facts.keys():
         return spec
-    rests = {str(size): (size,) for size in _sizes(spec) if isinstance(size, Rest)}
+    rests = {str(size): (size,) for size in sizes_of(spec) if isinstance(size, Rest)}
     return substitute(spec, {**{name: Size.named(name) for name in names}, **rests, **facts})
-
-
-def _sizes(spec: Any) -> Iterator[Any]:
-    if isinstance(spec, TupleSpec):
-        for one in spec:
-            yield from _sizes(one)
-    elif isinstance(spec, Spec):
-        yield from spec.shape or ()
-
-
-def _names(spec: Any) -> Iterator[str]:
-    for size in _sizes(spec):
-        if isinstance(size, Size):
-            yield from size.names
 
 
 def possible(values: Iterable[Value], free: frozenset[str]) -> Iterator[Facts]:
@@ -84,7 +71,7 @@ def possible(values: Iterable[Value], free: frozenset[str]) -> Iterator[Facts]:
     sizes: dict[Any, None] = {}
     names: dict[str, None] = {}
     for value in values:
-        for size in _sizes(value.spec):
+        for size in sizes_of(value.spec):
             if isinstance(size, Size):
                 names.update(dict.fromkeys(sorted(size.names)))
             if isinstance(size, (int, Size)) and size != 1:
@@ -138,14 +125,13 @@ def without(value: Any, names: frozenset[str]) -> Any:
 
 
 def spec_without(spec: Any, names: frozenset[str]) -> Any:
-    if isinstance(spec, TupleSpec):
-        return TupleSpec(spec_without(one, names) for one in spec)
-    if not isinstance(spec, Spec) or spec.shape is None:
-        return spec
-    if any(isinstance(size, Rest) and str(size) in names for size in spec.shape):
-        return spec._replace(shape=None)
-    kept: list[Any] = [None if isinstance(size, Size) and size.names & names else size for size in spec.shape]
-    return spec._replace(shape=tuple(kept))
+    def left(one: Spec) -> Spec:
+        if one.shape is None or any(isinstance(size, Rest) and str(size) in names for size in one.shape):
+            return one._replace(shape=None)
+        kept: list[Any] = [None if isinstance(size, Size) and size.names & names else size for size in one.shape]
+        return one._replace(shape=tuple(kept))
+
+    return respecified(spec, left)
 
 
 def joined_states(states: list[State], forgetting: bool = True) -> State | None:

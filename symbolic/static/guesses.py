@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.spec import AnySpec, Spec, TupleSpec
-from symbolic.static.abstract import ALWAYS_WRONG, UNKNOWN, Answer, Value
+from symbolic.spec import Spec
+from symbolic.static.abstract import ALWAYS_WRONG, UNKNOWN, Answer
 from symbolic.static.alike import alike
-from symbolic.static.rests import mapped
+from symbolic.static.nesting import specs, with_specs
 
 Guess = Callable[[int], tuple[tuple[int, ...], str]]
 """A shape and a dtype for the argument of a number."""
@@ -44,11 +44,11 @@ _GUESSES: tuple[Guess, ...] = (
 
 def over_guesses(attempt: Callable[[Callable[[Any], Any]], Answer | None], arguments: Any) -> Answer:
     """The answer of a call that asks for more than is known of its arguments: `np.linalg.norm(x)` is a number."""
-    if all(spec.known for spec in _specs(arguments)):
+    if all(spec.known for spec in specs(arguments)):
         return Answer(UNKNOWN)
     found = [attempt(filling) for filling in map(_filling, _GUESSES)]
     if len(_right(found)) < 2:
-        found += [attempt(filling) for filling in _matching(list(_specs(arguments)))]
+        found += [attempt(filling) for filling in _matching(list(specs(arguments)))]
     values = _right(found)
     if len(values) > 1:
         return Answer(alike(values))
@@ -85,26 +85,8 @@ def _filling(guess: Guess) -> Filling:
         sizes = shape if spec.shape is None else tuple(map(_chosen, spec.shape, itertools.cycle(shape)))
         return Spec(sizes, np.dtype(dtype) if spec.dtype is None else spec.dtype)
 
-    return lambda argument: mapped(argument, filled)
+    return lambda argument: with_specs(argument, filled)
 
 
 def _chosen(size: int | None, guess: int) -> int:
     return guess if size is None else size
-
-
-def _specs(value: Any) -> Iterator[Spec]:
-    if isinstance(value, Value):
-        yield from _in(value.spec)
-    elif isinstance(value, dict):
-        yield from _specs(list(value.values()))
-    elif isinstance(value, (tuple, list)):
-        for one in value:
-            yield from _specs(one)
-
-
-def _in(spec: AnySpec) -> Iterator[Spec]:
-    if isinstance(spec, TupleSpec):
-        for one in spec:
-            yield from _in(one)
-    elif isinstance(spec, Spec):
-        yield spec

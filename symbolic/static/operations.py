@@ -17,6 +17,7 @@ from symbolic.static.facts import at, learned, possible, unsettled, unsettled_in
 from symbolic.static.findings import is_said, span
 from symbolic.static.holding import Every, Ref, State, Traced, alike_in_past, joined, traced
 from symbolic.static.making import makes
+from symbolic.static.nesting import leaves
 from symbolic.static.provenance import Provenance, origin_of_result
 from symbolic.static.python import python_value
 from symbolic.static.scopes import Scopes
@@ -85,8 +86,9 @@ class Operations(Scopes):
         if function in COMPARISONS and any(map(has_size, given)):
             return self._compared(function, given)
         everything = [*given, *named.values()]
-        values = list(_values(everything))
-        unknown = _has_unknown(everything)
+        found = list(leaves(everything))
+        values = [one for one in found if isinstance(one, Value)]
+        unknown = any(one is UNKNOWN for one in found)
         if unknown and not values:
             return UNKNOWN
         met = Meeting(function, given, named, values, node)
@@ -317,19 +319,6 @@ def is_known(value: Any) -> bool:
     return not isinstance(spec, Spec) or spec.known
 
 
-def _values(value: Any) -> Iterator[Value]:
-    """The arrays and numbers of which the type is known."""
-    if isinstance(value, Value):
-        yield value
-    elif isinstance(value, (tuple, list)):
-        for one in value:
-            yield from _values(one)
-    elif isinstance(value, dict):
-        yield from _values(list(value.values()))
-    elif isinstance(value, slice):
-        yield from _values((value.start, value.stop, value.step))
-
-
 def _flat(value: Any) -> Iterator[Any]:
     if isinstance(value, (tuple, list)) and not isinstance(value, (Value, Every)):
         for one in value:
@@ -338,16 +327,6 @@ def _flat(value: Any) -> Iterator[Any]:
         yield value
         if isinstance(value, Every):
             yield from _flat(value.entry)
-
-
-def _has_unknown(value: Any) -> bool:
-    if isinstance(value, (tuple, list)) and not isinstance(value, Value):
-        return any(map(_has_unknown, value))
-    if isinstance(value, slice):
-        return _has_unknown((value.start, value.stop, value.step))
-    if isinstance(value, dict):
-        return _has_unknown(list(value.values()))
-    return value is UNKNOWN
 
 
 def _filled(value: Any, count: int) -> Any:

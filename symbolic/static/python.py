@@ -16,6 +16,7 @@ import numpy as np
 from symbolic.polynomial import Rest, Size, Undecided
 from symbolic.spec import PYTHON_DTYPES, Spec
 from symbolic.static.abstract import UNKNOWN, Answer, Value, is_constant
+from symbolic.static.nesting import leaves
 
 _DIGITS = 512
 """Bits of a whole number that is followed."""
@@ -130,22 +131,15 @@ _COMPARING = {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, o
 
 def _of_sizes(function: Any, given: Sequence[Any]) -> Answer:
     """The type of what is undecided: half of a size is a float, a comparison of sizes a Boolean."""
-    if not any(isinstance(one, Size) for one in _flat(given)):
+    if not any(isinstance(one, Size) for one in leaves(given)):
         return Answer(UNKNOWN)
     if function in _COMPARING:
         return Answer(python_value(bool))
     if function is operator.truediv or function is float or _is_math(function):
         return Answer(python_value(float)) if function is not math.floor else Answer(python_value(int))
     whole = function in (min, max, int, round, pow, operator.pow, operator.lshift, operator.rshift, abs)
-    is_whole = all(isinstance(one, (int, Size)) for one in _flat(given))
+    is_whole = all(isinstance(one, (int, Size)) for one in leaves(given))
     return Answer(python_value(int)) if whole and is_whole else Answer(UNKNOWN)
-
-
-def _flat(given: Sequence[Any]) -> list[Any]:
-    found: list[Any] = []
-    for one in given:
-        found += _flat(one) if isinstance(one, (tuple, list)) else [one]
-    return found
 
 
 # --------------------------------------------------------------------------- of values

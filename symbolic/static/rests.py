@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from symbolic.polynomial import Rest, Size, same
-from symbolic.spec import AnySpec, Spec, TupleSpec
+from symbolic.spec import Spec
 from symbolic.static.abstract import ALWAYS_WRONG, Answer, Value
 from symbolic.static.alike import alike
+from symbolic.static.nesting import sizes_of, specs, with_specs
 
 COUNTS = (1, 2, 0)
 _RANKS = (0, 1, 2, 3, 4)
@@ -20,15 +21,15 @@ def over_rests(solve: Callable[[Callable[[Any], Any]], Answer], arguments: Any) 
     found = list(markers(arguments))
     unnamed = found.count(Rest())
     if unnamed > 1:  # nothing says whether two `...` are the same axes
-        return solve(lambda one: mapped(one, _unknown))
-    answers = [solve(lambda one, count=count: mapped(one, lambda spec: _expanded(spec, count))) for count in COUNTS]  # type: ignore[misc]  # mypy infers no default of a lambda
+        return solve(lambda one: with_specs(one, _unknown))
+    answers = [solve(lambda one, count=count: with_specs(one, lambda spec: _expanded(spec, count))) for count in COUNTS]  # type: ignore[misc]  # mypy infers no default of a lambda
     if any(answer.finding is not None for answer in answers):
         return _where_it_works(solve, answers)
     plain = [answer.value for answer in answers]
     whole, other, bare = [_folded(one, set(found)) for one in plain]
     if same(whole, other) and _agrees(whole, bare):
         return Answer(whole)
-    return Answer(mapped(alike(plain), lambda spec: _blurred(spec, {str(rest) for rest in found})))
+    return Answer(with_specs(alike(plain), lambda spec: _blurred(spec, {str(rest) for rest in found})))
 
 
 def _where_it_works(solve: Callable[[Callable[[Any], Any]], Answer], answers: list[Answer]) -> Answer:
@@ -36,15 +37,15 @@ def _where_it_works(solve: Callable[[Callable[[Any], Any]], Answer], answers: li
 
     It is as true as the call is right: of `x @ w`, with "batch ..." for x and "d k" for w, it is "batch ... k".
     """
-    found = [solve(lambda one, count=count: mapped(one, lambda spec: _anonymous(spec, count))) for count in _RANKS]  # type: ignore[misc]  # mypy infers no default of a lambda
+    found = [solve(lambda one, count=count: with_specs(one, lambda spec: _anonymous(spec, count))) for count in _RANKS]  # type: ignore[misc]  # mypy infers no default of a lambda
     right = [answer.value for answer in found if answer.finding is None and answer is not ALWAYS_WRONG]
     if not right:
         wrong = next((answer for answer in answers if answer.finding is None), answers[0])
-        return wrong if wrong.finding is not None else solve(lambda one: mapped(one, _unknown))
-    specs = [one.spec for one in right if isinstance(one, Value) and isinstance(one.spec, Spec)]
-    shapes: list[Any] = [spec.shape for spec in specs]
+        return wrong if wrong.finding is not None else solve(lambda one: with_specs(one, _unknown))
+    arrays = [one.spec for one in right if isinstance(one, Value) and isinstance(one.spec, Spec)]
+    shapes: list[Any] = [spec.shape for spec in arrays]
     whole = alike(right)
-    rising = len(specs) == len(right) > 1 and all(shape is not None for shape in shapes)
+    rising = len(arrays) == len(right) > 1 and all(shape is not None for shape in shapes)
     if rising and all(len(shape) == len(shapes[0]) + k for k, shape in enumerate(shapes)):
         return Answer(Value(whole.spec._replace(shape=_around(shapes))))
     return Answer(whole)
@@ -70,45 +71,16 @@ def _common(shapes: list[Any]) -> list[Any]:
 
 def markers(value: Any) -> Iterator[Rest]:
     """The markers in an argument."""
-    if isinstance(value, Value):
-        yield from _in(value.spec)
-    elif isinstance(value, dict):
-        yield from markers(list(value.values()))
-    elif isinstance(value, (tuple, list)):
-        for one in value:
-            yield from markers(one)
+    for spec in specs(value):
+        yield from _rests(spec)
 
 
-def _in(spec: AnySpec) -> Iterator[Rest]:
-    if isinstance(spec, TupleSpec):
-        for one in spec:
-            yield from _in(one)
-    elif isinstance(spec, Spec):
-        shape: Any = spec.shape
-        yield from (size for size in shape or () if isinstance(size, Rest))
-
-
-def mapped(value: Any, change: Callable[[Spec], Spec]) -> Any:
-    """An argument with other specs."""
-    if isinstance(value, Value):
-        return value._replace(spec=_changed(value.spec, change))
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*[mapped(one, change) for one in value])
-    if type(value) in (tuple, list):
-        return type(value)([mapped(one, change) for one in value])
-    if isinstance(value, dict):
-        return {name: mapped(one, change) for name, one in value.items()}
-    return value
-
-
-def _changed(spec: AnySpec, change: Callable[[Spec], Spec]) -> AnySpec:
-    if isinstance(spec, TupleSpec):
-        return TupleSpec(_changed(one, change) for one in spec)
-    return change(spec) if isinstance(spec, Spec) else spec
+def _rests(spec: Spec) -> Iterator[Rest]:
+    return (size for size in sizes_of(spec) if isinstance(size, Rest))
 
 
 def _unknown(spec: Spec) -> Spec:
-    return spec._replace(shape=None) if any(_in(spec)) else spec
+    return spec._replace(shape=None) if any(_rests(spec)) else spec
 
 
 def _anonymous(spec: Spec, count: int) -> Spec:
@@ -137,7 +109,7 @@ def _folded(value: Any, found: set[Rest]) -> Any:
     """An answer with the marker again in the place of its axes."""
     if type(value) is tuple and any(isinstance(one, Size) for one in value):
         return _folded_sizes(value, found)
-    return mapped(value, lambda spec: spec._replace(shape=_folded_sizes(spec.shape, found)))
+    return with_specs(value, lambda spec: spec._replace(shape=_folded_sizes(spec.shape, found)))
 
 
 def _blurred(spec: Spec, texts: set[str]) -> Spec:

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from symbolic.polynomial import Size, is_name, same
-from symbolic.spec import AnySpec, Spec, TupleSpec
+from symbolic.spec import AnySpec, Spec
 from symbolic.static.abstract import UNKNOWN, Answer, Unsettled, Value, is_constant, run
 from symbolic.static.alike import alike
 from symbolic.static.guesses import over_guesses
+from symbolic.static.nesting import leaves, mapped, respecified, sizes_of
 
 Valuation = Mapping[str, int]
 _LARGE = (13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
@@ -123,53 +124,30 @@ def _at(valuation: Valuation) -> Callable[[Any], Any]:
 
 def named(value: Any) -> Iterator[Size]:
     """The named sizes in an argument."""
-    if isinstance(value, Size):
-        yield value
-    elif isinstance(value, Value):
-        yield from _of_spec(value.spec)
-    elif isinstance(value, (tuple, list)):
-        for one in value:
-            yield from named(one)
-    elif isinstance(value, dict):
-        yield from named(list(value.values()))
-    elif isinstance(value, slice):
-        yield from named((value.start, value.stop, value.step))
-
-
-def _of_spec(spec: AnySpec) -> Iterator[Size]:
-    if isinstance(spec, TupleSpec):
-        for one in spec:
-            yield from _of_spec(one)
-    elif isinstance(spec, Spec):
-        shape: Any = spec.shape
-        yield from (size for size in shape or () if isinstance(size, Size))
+    for one in leaves(value):
+        for size in sizes_of(one.spec) if isinstance(one, Value) else (one,):
+            if isinstance(size, Size):
+                yield size
 
 
 def replaced(value: Any, sizes: Callable[[Any], Any]) -> Any:
     """An argument with something else in the place of each named size."""
-    if isinstance(value, Size):
-        found = sizes(value)
+
+    def changed(one: Any) -> Any:
+        if isinstance(one, Value):
+            return one._replace(spec=respecified(one.spec, resized))
+        if not isinstance(one, Size):
+            return one
+        found = sizes(one)
         return UNKNOWN if found is None else found
-    if isinstance(value, Value):
-        return value._replace(spec=_in_spec(value.spec, sizes))
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*[replaced(one, sizes) for one in value])
-    if isinstance(value, (tuple, list)):
-        return type(value)([replaced(one, sizes) for one in value])
-    if isinstance(value, dict):
-        return {name: replaced(one, sizes) for name, one in value.items()}
-    if isinstance(value, slice):
-        return slice(*[replaced(one, sizes) for one in (value.start, value.stop, value.step)])
-    return value
 
+    def resized(spec: Spec) -> Spec:
+        shape: Any = spec.shape
+        if shape is None:
+            return spec
+        return spec._replace(shape=tuple([sizes(size) if isinstance(size, Size) else size for size in shape]))
 
-def _in_spec(spec: AnySpec, sizes: Callable[[Any], Any]) -> AnySpec:
-    if isinstance(spec, TupleSpec):
-        return TupleSpec(_in_spec(one, sizes) for one in spec)
-    if not isinstance(spec, Spec) or not any(isinstance(size, Size) for size in spec.shape or ()):
-        return spec
-    shape: Any = spec.shape
-    return spec._replace(shape=tuple([sizes(size) if isinstance(size, Size) else size for size in shape]))
+    return mapped(value, changed)
 
 
 # --------------------------------------------------------------------------- what is true in every sample
