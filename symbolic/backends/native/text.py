@@ -109,7 +109,7 @@ class Function:
 
     def make(self, element: str, lanes: int, line: str) -> Value:
         self.count += 1
-        name = f"%{self.count}v"
+        name = f"%v{self.count}"
         self.lines.append(f"  {name} = {line}")
         return Value(element, lanes, name)
 
@@ -268,7 +268,7 @@ class Function:
     def variable(self, initial: Value) -> Value:
         """A place for a value that changes, such as a sum; LLVM makes a register of it."""
         self.count += 1
-        name = f"%{self.count}s"
+        name = f"%s{self.count}"
         self.slots.append(f"{name} = alloca {initial.type}")
         place = Value("ptr", 0, name)
         self.put(initial, place)
@@ -319,7 +319,7 @@ class Function:
         at = len(self.lines)
         self.lines.append("")  # the counter, when the block that comes back is known
         self.count += 1
-        counter = Value("i64", 0, f"%{self.count}i")
+        counter = Value("i64", 0, f"%i{self.count}")
         self.branch(self.compare("slt", counter, stop), body, done)
         self.start(body)
         yield counter
