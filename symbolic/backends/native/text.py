@@ -59,7 +59,12 @@ class Module:
         self.constants: dict[str, str] = {}
 
     def function(
-        self, name: str, parameters: Sequence[str] = (), result: str = "void", attributes: str = "", private: bool = False
+        self,
+        name: str,
+        parameters: Sequence[str] = (),
+        result: str = "void",
+        attributes: str = "",
+        private: bool = False,
     ) -> Function:
         """A new function; its parameters' types as LLVM writes them."""
         one = Function(self, name, parameters, result, attributes, private)

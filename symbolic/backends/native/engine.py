@@ -1,0 +1,228 @@
+"""How does a text of LLVM become code that runs? Compiled once, kept on disk, and copied into memory.
+
+`llvmlite` is imported where something is compiled, not where it was compiled before. LLVM works for one thread at a
+time, without Python's own lock.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from functools import cache
+from importlib.util import find_spec
+from itertools import count
+from typing import Any, NamedTuple
+
+from symbolic.backends.native.host import Host, host
+from symbolic.backends.native.images import Image, image_of
+from symbolic.errors import SymbolicError
+
+__all__ = ["Library", "load", "object_code", "there"]
+
+_OUR_FAULT = 'this is a fault of symbolic: report it, and call symbolic.use("numpy") meanwhile'
+_NUMBERS = count()
+_READ, _RUN = 1, 4  # PROT_READ and PROT_EXEC, which `mmap` has not everywhere
+
+
+class Library:
+    """Code in memory, for as long as somebody holds this."""
+
+    def __init__(self, addresses: Mapping[str, int], keeping: Any) -> None:
+        self._addresses, self._keeping = addresses, keeping
+
+    def address(self, name: str) -> int:
+        """Where a function begins.
+
+        Raises:
+            KeyError: there is none of that name.
+        """
+        return self._addresses[name]
+
+    def names(self) -> list[str]:
+        return list(self._addresses)
+
+
+@cache
+def there() -> bool:
+    """Whether `llvmlite` is installed, which is not imported for that."""
+    return find_spec("llvmlite") is not None
+
+
+def load(text: str, on: Host | None = None) -> Library:
+    """The functions of a module, ready to be called; for this processor unless another is given.
+
+    Raises:
+        SymbolicError: LLVM does not take the text, or this system gives no memory that may be run.
+        ImportError: `llvmlite` is not installed.
+
+    Example:
+        >>> library = load("define double @twice(double %x) {\\n  %y = fadd double %x, %x\\n  ret double %y\\n}\\n")
+        >>> ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(library.address("twice"))(21.0)
+        42.0
+    """
+    on = on or host()
+    compiled = object_code(text, on)
+    image = image_of(compiled.code)
+    return _linked(compiled) if image is None else _placed(image)
+
+
+# ---------------------------------------------------------------------- from text to object code
+class Object(NamedTuple):
+    """An object file, and the functions in it that others may call."""
+
+    code: bytes
+    names: list[str]
+
+
+def object_code(text: str, on: Host) -> Object:
+    """What LLVM makes of a module, in the format of the operating system; for any processor, not only this one."""
+    binding = _llvm()
+    machine = _machine(on)
+    with binding.create_context() as context, _parsed(text, context) as module:
+        _improve(module, machine, "alwaysinline" in text)
+        names = [one.name for one in module.functions if not one.is_declaration and one.linkage.name == "external"]
+        return Object(machine.emit_object(module), names)
+
+
+def _parsed(text: str, context: Any) -> Any:
+    try:
+        module = _llvm().parse_assembly(text, context)
+        module.verify()
+    except RuntimeError as error:
+        raise SymbolicError(
+            f"LLVM does not take a module: {error}", where="the native machine", remedy=_OUR_FAULT
+        ) from error
+    return module
+
+
+def _improve(module: Any, machine: Any, inline: bool) -> None:
+    """Variables become registers. Other passes cost more time than they were measured to save."""
+    binding = _llvm()
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    builder = binding.create_pass_builder(machine, binding.create_pipeline_tuning_options(speed_level=1))
+    passes = binding.create_new_module_pass_manager()
+    if inline:
+        passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    passes.run(module, builder)
+
+
+@cache
+def _machine(on: Host) -> Any:
+    """What writes code for a processor. Code and constants lie side by side, so that they reach each other by offsets;
+    Windows' loader does not promise that.
+    """
+    triple = _triple(on)
+    near = "windows" not in triple
+    return (
+        _llvm()
+        .Target.from_triple(triple)
+        .create_target_machine(
+            on.cpu, on.features, 2, "pic" if near else "default", "small" if near else "jitdefault", jit=not near
+        )
+    )
+
+
+def _triple(on: Host) -> str:
+    own: str = _llvm().get_process_triple()
+    kind, _, rest = own.partition("-")
+    same = kind == on.machine or {kind, on.machine} == {"arm64", "aarch64"}
+    return own if same else f"{on.machine}-{rest}"
+
+
+_STARTING = threading.RLock()
+
+
+@cache
+def _llvm() -> Any:
+    """LLVM, ready."""
+    with _STARTING:
+        from llvmlite import binding
+
+        binding.initialize_all_targets()
+        binding.initialize_all_asmprinters()
+        return binding
+
+
+def _locks() -> list[Any]:
+    """What a fork waits for: a child would find them held by nobody. llvmlite's own has no public name."""
+    binding = sys.modules.get("llvmlite.binding")
+    of_llvm = getattr(binding.ffi.lib, "_lock", None) if binding is not None and hasattr(binding, "ffi") else None
+    return [_STARTING] if of_llvm is None else [_STARTING, of_llvm]
+
+
+def _hold() -> None:
+    _STARTING.acquire()
+    for one in _locks()[1:]:
+        one.__enter__()
+
+
+def _release() -> None:
+    for one in reversed(_locks()):
+        one.__exit__(None, None, None)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold, after_in_parent=_release, after_in_child=_release)
+
+
+# ---------------------------------------------------------------------- from code to memory
+def _placed(image: Image) -> Library:
+    """The image in memory of its own: written first, then made to run, never both at once."""
+    memory = mmap.mmap(-1, max(len(image.code), 1))
+    memory.write(image.code)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    for at, target in image.own:
+        memory[at : at + 8] = (start + target).to_bytes(8, "little")
+    for at, name in image.others:
+        memory[at : at + 8] = _of_c(name).to_bytes(8, "little")
+    _make_runnable(start, len(memory))
+    return Library({name: start + at for name, at in image.symbols.items()}, memory)
+
+
+def _make_runnable(start: int, size: int) -> None:
+    protect = ctypes.CDLL(None, use_errno=True).mprotect
+    protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    if protect(start, size, _READ | _RUN):
+        raise SymbolicError(
+            f"this system gives no memory that may be run: {os.strerror(ctypes.get_errno())}",
+            where="the native machine",
+            remedy='call symbolic.use("numpy")',
+        )
+
+
+def _of_c(name: str) -> int:
+    """Where a function of the C library begins."""
+    try:
+        return ctypes.cast(getattr(ctypes.CDLL(None), name), ctypes.c_void_p).value or 0
+    except AttributeError:
+        raise SymbolicError(
+            f"the C library has no function {name!r}, which a module calls",
+            where="the native machine",
+            remedy=_OUR_FAULT,
+        ) from None
+
+
+def _linked(compiled: Object) -> Library:
+    """The object, put into memory by LLVM."""
+    builder = _llvm().JITLibraryBuilder().add_object_img(compiled.code).add_current_process()
+    for name in compiled.names:
+        builder.export_symbol(name)
+    try:
+        tracker = builder.link(_linker(), f"library{next(_NUMBERS)}")
+    except RuntimeError as error:
+        raise SymbolicError(
+            f"LLVM does not load a module: {error}", where="the native machine", remedy=_OUR_FAULT
+        ) from error
+    return Library({name: tracker[name] for name in compiled.names}, tracker)
+
+
+@cache
+def _linker() -> Any:
+    near = sys.platform != "win32"  # LLVM's newer linker, which keeps a library together; it is young on Windows
+    machine = _llvm().Target.from_default_triple().create_target_machine(jit=True)
+    return _llvm().create_lljit_compiler(machine, use_jit_link=near)

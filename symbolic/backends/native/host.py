@@ -1,0 +1,154 @@
+"""What processor is this? How wide are its vectors, how many registers and how much cache has it?
+
+Code is written for one of a few levels, not for a model: the tuning of LLVM for one model made no measurable difference
+to code whose vectors are explicit, and code for a level is the same on every machine that has it.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from functools import cache
+from typing import NamedTuple
+
+from symbolic.backends.native.text import BITS
+from symbolic.errors import SymbolicError
+
+__all__ = ["ARM", "AVX2", "AVX512", "SSE2", "Host", "host"]
+
+
+class Host(NamedTuple):
+    """What code is written for."""
+
+    cpu: str
+    """LLVM's name for the level."""
+    features: str
+    """What there is beyond that, as LLVM writes it: `+a,-b`."""
+    vector_bits: int
+    registers: int
+    """How many vector registers."""
+    fma: bool
+    """Whether a · b + c is rounded once as quickly as the product alone."""
+    l1: int = 32 << 10
+    """Bytes of the first cache of one core."""
+    l2: int = 1 << 20
+    """Bytes of the second."""
+    machine: str = "x86_64"
+    """The architecture, as LLVM begins a triple."""
+
+    def lanes(self, element: str) -> int:
+        """How many `double`, `float`, `i64`, … fill a vector register."""
+        return self.vector_bits // BITS[element]
+
+
+SSE2 = Host("x86-64", "", 128, 16, False)
+AVX2 = Host("x86-64-v3", "", 256, 16, True)
+AVX512 = Host("x86-64-v4", "", 512, 32, True)
+ARM = Host("generic", "", 128, 32, True, machine="aarch64")
+
+LEVELS = {"sse2": SSE2, "avx2": AVX2, "avx512": AVX512}
+_NEEDS = {
+    # what the System V ABI counts to x86-64-v3 and v4, in Linux's words (which calls lzcnt `abm`)
+    "avx2": {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"},
+    "avx512": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+}
+_LINUX_WORDS = {"bmi": "bmi1", "lzcnt": "abm"}
+
+
+@cache
+def host() -> Host:
+    """This processor, or the lesser one that `SYMBOLIC_CPU` chooses: `sse2`, `avx2`, `avx512`; `host` is all it can.
+
+    Raises:
+        SymbolicError: the word is unknown, or names what this processor cannot do.
+    """
+    machine = platform.machine().lower() if sys.maxsize > 2**32 else "32 bits"
+    return chosen(os.environ.get("SYMBOLIC_CPU", "").strip().lower() or "host", machine)
+
+
+def chosen(word: str, machine: str) -> Host:
+    """What a word means on a machine of this architecture."""
+    if word not in {*LEVELS, "host"}:
+        raise SymbolicError(
+            f"SYMBOLIC_CPU is {word!r}, which is no processor",
+            where="the environment",
+            remedy="set it to sse2, avx2, avx512 or host, or unset it",
+        )
+    if machine in ("aarch64", "arm64"):
+        able = {"host": ARM}
+    elif machine in ("x86_64", "amd64"):
+        able = _able(_flags())
+    else:
+        raise SymbolicError(
+            f"no code is written for a processor of kind {machine!r}",
+            where="the native machine",
+            remedy='call symbolic.use("numpy")',
+        )
+    if word not in able:
+        raise SymbolicError(
+            f"SYMBOLIC_CPU is {word!r}, and this processor has no such instructions",
+            where="the environment",
+            remedy=f"set it to one of {', '.join(able)}, or unset it",
+        )
+    l1, l2 = _cache_sizes()
+    return able[word]._replace(l1=l1, l2=l2)
+
+
+def _able(flags: set[str]) -> dict[str, Host]:
+    """The levels of a processor with these flags; each needs those before it."""
+    able = {"sse2": SSE2}
+    for level, needed in _NEEDS.items():
+        if not needed <= flags:
+            break
+        able[level] = LEVELS[level]
+    return {**able, "host": list(able.values())[-1]}
+
+
+def _flags() -> set[str]:
+    """As Linux calls them. It lists those that the operating system lets programs use; elsewhere LLVM is asked."""
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+            for line in file:  # the first processor speaks for all: they differ in no instruction that Linux lists
+                if line.startswith("flags"):
+                    return set(line.partition(":")[2].split())
+    except OSError:
+        pass
+    from llvmlite import binding
+
+    return {_LINUX_WORDS.get(name, name) for name, there in binding.get_host_cpu_features().items() if there}
+
+
+def _cache_sizes() -> tuple[int, int]:
+    """Bytes of the first (for data) and the second cache; modest guesses where nobody says."""
+    found = _sizes_of_apple() if sys.platform == "darwin" else _sizes_of_linux()
+    return found.get(1) or Host._field_defaults["l1"], found.get(2) or Host._field_defaults["l2"]
+
+
+def _sizes_of_linux() -> dict[int, int]:
+    found = {}
+    for index in range(4):
+        folder = f"/sys/devices/system/cpu/cpu0/cache/index{index}"
+        try:
+            level, kind, size = [_first_line(f"{folder}/{name}") for name in ("level", "type", "size")]
+            if kind != "Instruction":
+                found[int(level)] = int(size.rstrip("KM")) << (20 if size.endswith("M") else 10)
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def _first_line(path: str) -> str:
+    with open(path, encoding="ascii") as file:
+        return file.readline().strip()
+
+
+def _sizes_of_apple() -> dict[int, int]:
+    import ctypes
+
+    found = {}
+    for level, name in ((1, b"hw.l1dcachesize"), (2, b"hw.l2cachesize")):
+        value, size = ctypes.c_uint64(), ctypes.c_size_t(8)
+        if ctypes.CDLL(None).sysctlbyname(name, ctypes.byref(value), ctypes.byref(size), None, ctypes.c_size_t(0)) == 0:
+            found[level] = value.value
+    return found
