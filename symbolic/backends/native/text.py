@@ -95,7 +95,7 @@ class Function:
         self, module: Module, name: str, parameters: Sequence[str], result: str, attributes: str, private: bool
     ) -> None:
         self.module, self.name = module, name
-        self.head = f"define {'internal ' if private else ''}{result} @{name}"
+        self.result, self.private = result, private
         self.attributes = attributes
         self.arguments = [_argument(one, f"%a{k}") for k, one in enumerate(parameters)]
         self.parameters = ", ".join(f"{one} %a{k}" for k, one in enumerate(parameters))
@@ -106,7 +106,11 @@ class Function:
 
     def __str__(self) -> str:
         lines = ["entry:", *[f"  {one}" for one in self.slots], *self.lines]
-        return "\n".join([f"{self.head}({self.parameters}) {self.attributes} {{", *lines, "}"])
+        head = f"define {'internal ' if self.private else ''}{self.result} @{self.name}"
+        return "\n".join([f"{head}({self.parameters}) {self.attributes} {{", *lines, "}"])
+
+    def rename(self, name: str) -> None:
+        self.name = name
 
     # ------------------------------------------------------------------ lines
     def do(self, line: str) -> None:

@@ -1,0 +1,84 @@
+"""Where in memory is an entry of a value? At an offset and a stride for each axis, as NumPy's views have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+Sizes = tuple[int, ...]
+
+
+class View(NamedTuple):
+    """Entries of the value `base`, which lies in C order: offset and strides are counted in entries."""
+
+    base: int
+    shape: Sizes
+    strides: Sizes
+    offset: int = 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether the entries lie as if the view were a C-ordered array of its own from the base's beginning."""
+        return self.offset == 0 and _same_order(self.shape, self.strides)
+
+    def over(self, shape: Sizes) -> View:
+        """Broadcast to a shape: axes that are stretched have the stride 0."""
+        lead = len(shape) - len(self.shape)
+        pairs = zip(self.shape, self.strides, shape[lead:], strict=True)
+        strides = tuple([0 if size == 1 or size != wanted else stride for size, stride, wanted in pairs])
+        return View(self.base, shape, (0,) * lead + strides, self.offset)
+
+    def shaped(self, shape: Sizes) -> View:
+        """With axes of size 1 more or fewer, the others in their order."""
+        rest = iter([stride for size, stride in zip(self.shape, self.strides, strict=True) if size != 1])
+        return View(self.base, shape, tuple([0 if size == 1 else next(rest) for size in shape]), self.offset)
+
+
+def in_order(shape: Sequence[int]) -> Sizes:
+    """The strides of a C-ordered array."""
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+def _same_order(shape: Sizes, strides: Sizes) -> bool:
+    return all(size == 1 or a == b for size, a, b in zip(shape, strides, in_order(shape), strict=True))
+
+
+def whole(base: int, shape: Sizes) -> View:
+    return View(base, shape, in_order(shape))
+
+
+def through(view: View, extent: int, movement: Callable[[Any], Any]) -> View | None:
+    """The view that a movement makes of a view on a base of `extent` entries; `None` where it has to copy.
+
+    NumPy is asked: it moves an array of bytes that nobody ever reads.
+    """
+    memory = np.empty(max(extent, 1), np.int8)
+    given = as_strided(memory[view.offset :], view.shape, view.strides)
+    made = movement(given)
+    if not isinstance(made, np.ndarray) or made.dtype != np.int8:
+        return None
+    offset = _address(made) - _address(memory)
+    if made.size and not (0 <= offset < memory.size and _kin(made, memory)):
+        return None
+    return View(view.base, made.shape, made.strides, offset if made.size else 0)
+
+
+def _address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _kin(array: Any, memory: Any) -> bool:
+    """Whether an array is a view on the memory, by however many steps."""
+    while array is not None:
+        if array is memory:
+            return True
+        array = getattr(array, "base", None)
+    return False
+

@@ -1,0 +1,84 @@
+"""Which sums of products are an operation? Einstein's letters say it for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from symbolic.backends.native.access import Sizes, View
+from symbolic.backends.native.lowering import Contract, Lowered, NotLoops
+from symbolic.ops.einsum import Einsum
+from symbolic.ops.linear import Dot, TensorDot
+from symbolic.plan import Instruction
+
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
+def product(low: Lowered, one: Instruction) -> None:
+    """`MatMul`, `Dot`, `TensorDot`, `Einsum` of two operands."""
+    node: Any = one.node
+    kind = low.dtype(one.target)
+    if len(one.sources) != 2 or kind.kind != "f" or any(low.dtype(k) != kind for k in one.sources):
+        raise NotLoops("such a sum of products is not written as loops")
+    left, right = (low.views[k] for k in one.sources)
+    names = letters(node, left.shape, right.shape)
+    if names is None:
+        raise NotLoops("such a sum of products is not written as loops")
+    contract(low, one.target, left, right, *names)
+
+
+def contract(low: Lowered, target: int, left: View, right: View, one: str, other: str, out: str) -> None:
+    """By Einstein's convention: the letters of the left, the right and the result."""
+    found: dict[str, int] = {}
+    for view, names in ((left, one), (right, other)):
+        for name, size in zip(names, view.shape, strict=True):
+            if found.get(name, 1) != 1 and size not in (1, found[name]):
+                raise NotLoops("its sizes differ")
+            found[name] = max(size, found.get(name, 1))
+    if any(len(set(names)) != len(names) for names in (one, other, out)):
+        raise NotLoops("it takes a diagonal")
+    summed = [name for name in dict.fromkeys(one + other) if name not in out]
+    if any(name not in one or name not in other for name in summed):
+        raise NotLoops("it sums one operand alone")
+    order = [*out, *summed]
+    domain = tuple([found[name] for name in order])
+    operands = (_spread(left, one, order, found), _spread(right, other, order, found))
+    axes = tuple(range(len(out), len(order)))
+    low.tasks.append(Contract(target, domain, operands, axes, low.dtype(target)))
+    low.made(target)
+
+
+def _spread(view: View, names: str, order: Sequence[str], found: dict[str, int]) -> View:
+    """The view over all axes: along those that it has not, it stays where it is."""
+    strides = {name: stride if size != 1 else 0 for name, size, stride in zip(names, view.shape, view.strides, strict=True)}
+    shape = tuple([found[name] for name in order])
+    return View(view.base, shape, tuple([strides.get(name, 0) for name in order]), view.offset)
+
+
+def letters(node: Any, x: Sizes, y: Sizes) -> tuple[str, str, str] | None:
+    """The letters of the left operand, the right one and the result."""
+    if isinstance(node, Einsum):
+        given, _, out = node.subscripts.partition("->")
+        one, _, other = given.partition(",")
+        return None if "." in node.subscripts else (one, other, out)
+    m, n = len(x), len(y)
+    if m == 0 or n == 0:
+        return None
+    if isinstance(node, TensorDot):
+        return _tensordot(node, m, n)
+    if isinstance(node, Dot):
+        one, lead, last = _ALPHABET[: m - 1] + "z", _ALPHABET[m : m + max(n - 2, 0)], "y" if n > 1 else ""
+        return one, f"{lead}z{last}", one[:-1] + lead + last
+    stack = _ALPHABET[: max(m, n, 2) - 2]
+    row, column = "x" if m > 1 else "", "y" if n > 1 else ""
+    mine, yours = (stack[len(stack) - max(rank - 2, 0) :] for rank in (m, n))
+    return f"{mine}{row}z", f"{yours}z{column}", f"{stack}{row}{column}"
+
+
+def _tensordot(node: Any, m: int, n: int) -> tuple[str, str, str]:
+    first, second = node.pairs(m, n)
+    one = _ALPHABET[:m]
+    names = dict(zip(second, [one[a] for a in first], strict=True))
+    other = "".join([names.get(k, _ALPHABET[m + k]) for k in range(n)])
+    free = [c for k, c in enumerate(one) if k not in first] + [c for k, c in enumerate(other) if k not in second]
+    return one, other, "".join(free)

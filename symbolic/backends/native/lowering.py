@@ -1,0 +1,239 @@
+"""Which of a program's instructions are loops, over which entries? The rest is left to NumPy.
+
+A value that is only a view of another costs nothing: it is where the other's entries are. Each other value is the
+target of tasks: entry by entry, a reduction, a sum of products, entries written into a part of it, or NumPy's own.
+`rules` says for each operation what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from symbolic.backends.native.access import Sizes, View, through, whole
+from symbolic.backends.native.pointwise import supports
+from symbolic.plan import Instruction, Program
+from symbolic.spec import AnySpec, Spec
+
+DTYPES = {np.dtype(one) for one in ("f8", "f4", "?", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")}
+DType = np.dtype[Any]
+
+
+class Point(NamedTuple):
+    """target[i] = function(operands[i]), computed in the dtypes `inner`."""
+
+    target: int
+    domain: Sizes
+    function: str
+    operands: tuple[View, ...]
+    inner: tuple[DType, ...]
+    dtype: DType
+
+
+class Reduce(NamedTuple):
+    """target[i] = the operand's entries [i, j] for all j together, by `how`; `axes` are those of j."""
+
+    target: int
+    domain: Sizes
+    how: str
+    operands: tuple[View]
+    axes: Sizes
+    dtype: DType
+
+
+class Write(NamedTuple):
+    """region[i] = operand[i], or += it: into a part of the target, which other tasks have begun."""
+
+    target: int
+    domain: Sizes
+    region: View
+    operands: tuple[View]
+    adds: bool
+    dtype: DType
+
+
+class Contract(NamedTuple):
+    """target[i] = Σ_j left[i, j] · right[i, j]; `axes` of the domain are those of j.
+
+    With a `region` the sums are added to the entries of it, which may meet in one entry of the target.
+    """
+
+    target: int
+    domain: Sizes
+    operands: tuple[View, View]
+    axes: Sizes
+    dtype: DType
+    region: View | None = None
+
+
+class External(NamedTuple):
+    """An instruction that NumPy runs, and why."""
+
+    target: int
+    at: int
+    operands: tuple[View, ...]
+    why: str
+
+
+Looping = Point | Reduce | Write
+Task = Looping | Contract | External
+
+
+class NotLoops(Exception):  # noqa: N818  # it says no
+    """An instruction is left to NumPy; the text says why."""
+
+
+Rule = Callable[["Lowered", Instruction], None]
+
+
+class Lowered:
+    """A program's tasks in order, and where each slot's entries are."""
+
+    def __init__(self, program: Program, rule: Callable[[Instruction], Rule]) -> None:
+        self.program, self.rule = program, rule
+        self.specs: list[AnySpec] = list(program.specs)
+        self.views: dict[int, View] = {}
+        self.tasks: list[Task] = []
+        self.constants: dict[int, Any] = dict(program.constants)
+        for k in (*range(len(program.leaves)), *self.constants):
+            spec = self.specs[k]
+            if isinstance(spec, Spec) and spec.known and spec.dtype in DTYPES:
+                self.views[k] = whole(k, sizes(spec))
+        for at, one in enumerate(program.instructions):
+            self._lower(at, one)
+
+    def _lower(self, at: int, one: Instruction) -> None:
+        before = len(self.tasks)
+        try:
+            self._check(one)
+            self.rule(one)(self, one)
+        except NotLoops as why:
+            del self.tasks[before:]
+            spec = one.spec
+            operands = tuple([self.views[k] for k in one.sources if k in self.views])
+            if isinstance(spec, Spec) and spec.known and spec.dtype in DTYPES:
+                self.views[one.target] = whole(one.target, sizes(spec))
+            self.tasks.append(External(one.target, at, operands, str(why)))
+
+    def _check(self, one: Instruction) -> None:
+        spec = one.spec
+        if one.node.effect or one.node.raises:
+            raise NotLoops("it is observed, or may raise")
+        if one.node._origin.floating is not None:
+            raise NotLoops("it has floating-point settings of its own")
+        if not isinstance(spec, Spec) or not spec.known:
+            raise NotLoops("its shape is only known when it has run")
+        if spec.dtype not in DTYPES or any(k not in self.views for k in one.sources):
+            raise NotLoops("there are no loops for its dtypes")
+        if 0 in sizes(spec) or any(0 in self.views[k].shape for k in one.sources):
+            raise NotLoops("it has no entries")
+
+    # ------------------------------------------------------------------ what values are
+    def spec(self, k: int) -> Spec:
+        found = self.specs[k]
+        assert isinstance(found, Spec)
+        return found
+
+    def sizes(self, k: int) -> Sizes:
+        return sizes(self.specs[k])
+
+    def dtype(self, k: int) -> DType:
+        found = self.spec(k).dtype
+        assert found is not None
+        return found
+
+    def extent(self, base: int) -> int:
+        return prod(self.sizes(base))
+
+    def result(self, k: int) -> int | None:
+        """The value that an output is given as, in memory of its own; `None` for what NumPy or the caller has made."""
+        view = self.views.get(k)
+        made = {task.target for task in self.tasks if not isinstance(task, External)}
+        if view is None or (view.base == k and k not in made):
+            return None
+        if view.base == k and view.whole:
+            return k
+        with suppress(NotLoops):
+            return self.copied(view, self.dtype(k), always=True).base
+        return None
+
+    # ------------------------------------------------------------------ what rules write
+    def fresh(self, shape: Sizes, dtype: DType) -> int:
+        """A value that the program has no slot for."""
+        self.specs.append(Spec(shape, dtype))
+        return len(self.specs) - 1
+
+    def number(self, value: float, dtype: DType) -> View:
+        """A constant that the program has no slot for."""
+        k = self.fresh((), dtype)
+        self.constants[k] = value
+        self.views[k] = whole(k, ())
+        return self.views[k]
+
+    def point(self, target: int, function: str, views: Sequence[View], inner: Sequence[DType]) -> View:
+        """Entry by entry, the operands broadcast to the target's shape."""
+        shape, dtype = self.sizes(target), self.dtype(target)
+        if not supports(function, tuple(inner), dtype):
+            raise NotLoops(f"{function} of {', '.join(map(str, inner))} is not written for vectors")
+        operands = tuple([one.over(shape) for one in views])
+        self.tasks.append(Point(target, shape, function, operands, tuple(inner), dtype))
+        return self.made(target)
+
+    def made(self, target: int) -> View:
+        self.views[target] = whole(target, self.sizes(target))
+        return self.views[target]
+
+    def copied(self, view: View, dtype: DType, always: bool = False) -> View:
+        """The entries of a view as a value of its own, in C order."""
+        if view.whole and not always:
+            return view
+        return self.point(self.fresh(view.shape, dtype), "cast", [view], (dtype,))
+
+    def reduce(self, view: View, how: str, axes: Sizes, dtype: DType, target: int | None = None) -> View:
+        """Reduced along axes that stay with the size 1, unless there is a target, which has the shape it has."""
+        kept = tuple([1 if k in axes else n for k, n in enumerate(view.shape)])
+        if all(view.shape[a] == 1 for a in axes):
+            return self.point(self.fresh(kept, dtype) if target is None else target, "cast", [view.shaped(kept if target is None else self.sizes(target))], (dtype,))
+        place = self.fresh(kept, dtype) if target is None else target
+        self.tasks.append(Reduce(place, view.shape, how, (view,), tuple(axes), dtype))
+        return self.made(place)
+
+    def filled(self, target: int, value: View) -> View:
+        """The target with one number, or one stretched value, everywhere; parts of it may be written then."""
+        self.point(target, "cast", [value], (self.dtype(value.base),))
+        return self.views[target]
+
+    def write(self, region: View, value: View, adds: bool = False) -> None:
+        """Into a part of a value that has been filled."""
+        dtype = self.dtype(region.base)
+        if self.dtype(value.base) != dtype:
+            value = self.point(self.fresh(value.shape, dtype), "cast", [value], (self.dtype(value.base),))
+        lead = len(value.shape) - len(region.shape)  # NumPy lets a value have more axes of size 1
+        value = value.shaped(value.shape[lead:]) if lead > 0 else value
+        self.tasks.append(Write(region.base, region.shape, region, (value.over(region.shape),), adds, dtype))
+
+    def region(self, target: int, movement: Callable[[Any], Any]) -> View:
+        """The part of a value that a view is."""
+        found = through(whole(target, self.sizes(target)), self.extent(target), movement)
+        if found is None:
+            raise NotLoops("its index makes a copy")
+        return found
+
+    def moved(self, view: View, movement: Callable[[Any], Any]) -> View:
+        """A view of a view, of a copy where NumPy has to make one."""
+        found = through(view, self.extent(view.base), movement)
+        if found is None:
+            copy = self.copied(view, self.dtype(view.base), always=True)
+            found = through(copy, self.extent(copy.base), movement)
+        if found is None:
+            raise NotLoops("it is no view of its operand")
+        return found
+
+
+def sizes(spec: AnySpec) -> Sizes:
+    assert isinstance(spec, Spec) and spec.known and spec.shape is not None
+    return spec.shape  # type: ignore[return-value]  # known to the last size

@@ -1,0 +1,316 @@
+"""How does a program become native code, and how is it run? In segments, between which NumPy does what it alone can.
+
+The code reads a table of words: where the memory for intermediate values is, then for each input, constant and output
+where its entries are, or the number itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from symbolic.backends.native.contract import Dots, Plan, Tiles, as_nest
+from symbolic.backends.native.engine import load
+from symbolic.backends.native.host import Host, host
+from symbolic.backends.native.loops import Writer
+from symbolic.backends.native.lowering import Contract, External, Lowered
+from symbolic.backends.native.nests import Nest, Schedule, arranged
+from symbolic.backends.native.pointwise import stored
+from symbolic.backends.native.rules import rule
+from symbolic.backends.native.text import Function, Module, Value
+from symbolic.plan import Program, own
+from symbolic.spec import Spec
+
+_PIECE = 200  # calls in one function: LLVM takes long over long ones
+
+
+class Native:
+    """A program as native code. One thread at a time runs it; `run` says no to a second one."""
+
+    def __init__(self, program: Program, into: Sequence[int] = (), on: Host | None = None) -> None:
+        self.program, self.into = program, tuple(into)
+        self.lowered = Lowered(program, rule)
+        self.results = [self.lowered.result(k) for k in program.outputs]
+        self.schedule = Schedule(self.lowered, [base for base in self.results if base is not None])
+        self.host = on or host()
+        self._words()
+        self._memory()
+        code = _Code(self)
+        self.text = code.text
+        self.steps: list[Any] = []
+        library = load(self.text, on)
+        for step in code.steps:
+            if isinstance(step, str):
+                self.steps.append(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(library.address(step)))
+            else:
+                self.steps.append(step)
+        self.library = library
+        self.lock = threading.Lock()
+
+    # ------------------------------------------------------------------ where values are
+    def _words(self) -> None:
+        """A word of the table for each value that comes from outside, and for each that goes there."""
+        lowered, program = self.lowered, self.program
+        self.word: dict[int, int] = {}
+        count = 1
+        outside = [k for k in range(len(program.leaves)) if k in lowered.views]
+        outside += [k for k in lowered.constants if k in lowered.views]
+        outside += [stage.target for stage in self.schedule.stages if isinstance(stage, External)]
+        outside += [base for base in self.results if base is not None]
+        for k in outside:
+            if k not in self.word and isinstance(lowered.specs[k], Spec):
+                self.word[k] = count
+                count += 1
+        self.table = np.zeros(count, np.uint64)
+        self.address = self.table.ctypes.data
+        self.kept: list[Any] = []
+        for k, value in lowered.constants.items():
+            if k in self.word:
+                self._put(k, np.ascontiguousarray(value) if np.ndim(value) else value)
+
+    def is_scalar(self, base: int) -> bool:
+        return self.lowered.spec(base).shape == ()
+
+    def _put(self, k: int, value: Any) -> Any:
+        """A value into its word: a number itself, an array by its address."""
+        spec = self.lowered.spec(k)
+        if spec.shape == ():
+            self.table[self.word[k] : self.word[k] + 1].view(np.dtype(spec.dtype))[0] = value
+            return value
+        if not (value.flags.c_contiguous and value.flags.aligned and value.dtype.isnative):
+            value = np.ascontiguousarray(value, dtype=spec.dtype)
+        self.table[self.word[k]] = value.__array_interface__["data"][0]
+        self.kept.append(value)
+        return value
+
+    def _memory(self) -> None:
+        """One block of memory for all intermediate values."""
+        schedule = self.schedule
+        last = dict(schedule.last)
+        for stage in reversed(schedule.stages):  # what NumPy gives may be a view on what it was given
+            if isinstance(stage, External):
+                for view in stage.operands:
+                    last[view.base] = max(last.get(view.base, 0), last.get(stage.target, 0))
+        needed: dict[int, tuple[int, int, int]] = {}
+        for base, born in schedule.born.items():
+            if base in schedule.stored and base not in self.word:
+                needed[base] = (max(schedule.size(base), 8), schedule.first[base], last.get(base, born))
+        self.places, size = arranged(needed)
+        self.arena = np.empty(size + 64, np.uint8)
+        start = -self.arena.ctypes.data % 64
+        self.arena = self.arena[start : start + size]
+        self.table[0] = self.arena.__array_interface__["data"][0]
+        self.arrays = {base: self._in_arena(base, at) for base, at in self.places.items()}
+
+    def _in_arena(self, base: int, at: int) -> Any:
+        spec = self.lowered.spec(base)
+        assert spec.dtype is not None and spec.shape is not None
+        size = prod(spec.shape) * spec.dtype.itemsize  # type: ignore[arg-type]  # known
+        return self.arena[at : at + size].view(spec.dtype).reshape(spec.shape)  # type: ignore[arg-type]  # known
+
+    # ------------------------------------------------------------------ running
+    def run(self, values: Sequence[Any], into: Sequence[Any] = ()) -> Sequence[Any] | None:
+        """The outputs; `None` while another thread (or a callback from within) uses the memory."""
+        if not self.lock.acquire(blocking=False):
+            return None
+        try:
+            return self._run(values, into)
+        finally:
+            self.kept.clear()
+            self.lock.release()
+
+    def _run(self, values: Sequence[Any], into: Sequence[Any]) -> Sequence[Any]:
+        given = {k: self._put(k, value) if k in self.word else value for k, value in enumerate(values)}
+        given.update(self.program.constants)
+        out = self._outputs(into)
+        for step in self.steps:
+            if isinstance(step, External):
+                self._external(step, given, out)
+            else:
+                step(self.address)
+        return self._finished(given, out, into)
+
+    def _outputs(self, into: Sequence[Any]) -> dict[int, Any]:
+        """New arrays for the outputs, or those of the caller."""
+        targets = dict(zip(self.into, into, strict=False))
+        out: dict[int, Any] = {}
+        for k, base in enumerate(self.results):
+            if base is None or base in out or self.is_scalar(base):
+                continue
+            spec, array = self.lowered.spec(base), targets.get(k)
+            if array is None or not array.flags.c_contiguous:
+                array = np.empty(spec.shape, spec.dtype)  # type: ignore[arg-type]  # known
+            out[base] = array
+            self.table[self.word[base]] = array.__array_interface__["data"][0]
+        return out
+
+    def _number(self, base: int) -> Any:
+        spec = self.lowered.spec(base)
+        found = self.table[self.word[base] : self.word[base] + 1].view(spec.dtype)[0] if base in self.word else None  # type: ignore[arg-type]  # known
+        if found is None:
+            found = self.arrays[base][()]
+        return spec.python(found) if spec.python is not None else found
+
+    def _external(self, step: External, given: dict[int, Any], out: dict[int, Any]) -> None:
+        one = self.program.instructions[step.at]
+        operands = [self._operand(k, given, out) for k in one.sources]
+        if one.takes_out:
+            operands.append(None)
+        try:
+            if step.at >= self.program.split:
+                with np.errstate(all="ignore"):
+                    value = one.kernel(*operands)
+            else:
+                value = one.kernel(*operands)
+        except Exception as error:
+            self.program.fail(error, step.at, [self.lowered.specs[k] for k in one.sources])
+        given[one.target] = value
+        if one.target in self.word and one.target in self.lowered.views:
+            self._put(one.target, value)
+
+    def _operand(self, k: int, given: dict[int, Any], out: dict[int, Any]) -> Any:
+        """A slot's value as NumPy takes it."""
+        if k in given:
+            return given[k]
+        view = self.lowered.views[k]
+        if view.base in given:
+            base = given[view.base]
+            if not isinstance(base, np.ndarray) or not base.flags.c_contiguous:
+                base = np.ascontiguousarray(base)
+        elif self.is_scalar(view.base):
+            base = np.asarray(self._number(view.base))
+        else:
+            base = out[view.base] if view.base in out else self.arrays[view.base]
+        spec = self.lowered.specs[k]
+        if isinstance(spec, Spec) and spec.shape == ():
+            entry = base.reshape(-1)[view.offset]
+            return spec.python(entry) if spec.python is not None else entry
+        if view.base == k and view.whole:
+            return base
+        strides = tuple([one * base.itemsize for one in view.strides])
+        return as_strided(base.reshape(-1)[view.offset :], view.shape, strides, writeable=False)
+
+    def _finished(self, given: dict[int, Any], out: dict[int, Any], into: Sequence[Any]) -> list[Any]:
+        targets = dict(zip(self.into, into, strict=False))
+        results: list[Any] = []
+        seen: set[int] = set()
+        for n, (k, base) in enumerate(zip(self.program.outputs, self.results, strict=True)):
+            if base is None:
+                value = given[k]
+                value = own(value) if self.program.copied[n] or self._borrowed(value) else value
+            elif self.is_scalar(base):
+                value = self._number(base)
+                spec = self.lowered.specs[k]
+                value = spec.python(value) if isinstance(spec, Spec) and spec.python is not None else value
+            else:
+                value = own(out[base]) if base in seen else out[base]
+            if base is not None:
+                seen.add(base)
+            if n in targets and value is not targets[n]:
+                np.copyto(targets[n], value)
+                value = targets[n]
+            results.append(value)
+        return results
+
+    def _borrowed(self, value: Any) -> bool:
+        return isinstance(value, np.ndarray) and value.base is not None
+
+
+class _Code:
+    """Writes the module of a program."""
+
+    def __init__(self, native: Native) -> None:
+        self.native, self.module = native, Module()
+        self.steps: list[str | External] = []
+        self.known: dict[str, Function] = {}
+        calls: list[tuple[Function, list[tuple[int, int]]]] = []
+        for stage in native.schedule.stages:
+            if isinstance(stage, External):
+                self._segment(calls)
+                calls = []
+                self.steps.append(stage)
+            elif isinstance(stage, Nest):
+                calls.append(self._nest(stage))
+            else:
+                calls.append(self._contract(stage))
+        self._segment(calls)
+        self.text = str(self.module)
+
+    def _dtype(self, base: int) -> np.dtype[Any]:
+        found = self.native.lowered.spec(base).dtype
+        assert found is not None
+        return found
+
+    def _nest(self, nest: Nest, dtype: Callable[[int], Any] | None = None) -> tuple[Function, list[tuple[int, int]]]:
+        writer = Writer(self.module, self.native.host.vector_bits, nest, dtype or self._dtype, self.native.lowered.constants)
+        function = self._once(writer.write)
+        return function, [(one.base, one.offset) for one in writer.pointers]
+
+    def _contract(self, task: Contract) -> tuple[Function, list[tuple[int, int]]]:
+        plan = Plan(task)
+        if not plan.tiled and not plan.dotted:
+            return self._nest(as_nest(task), lambda base: task.dtype)
+        writer = (Tiles if plan.tiled else Dots)(self.module, self.native.host.vector_bits, self.native.host.registers, plan)
+        left, right = task.operands
+        start = 0 if task.region is None else task.region.offset
+        places = [(left.base, left.offset), (right.base, right.offset), (task.target, start)]
+        return self._once(writer.write), places
+
+    def _once(self, write: Callable[[str], Function]) -> Function:
+        """A function, or the one that is alike."""
+        function = write("nest")
+        text = str(function)
+        if text in self.known:
+            self.module.functions.remove(function)
+            return self.known[text]
+        function.rename(f"nest{len(self.known)}")
+        self.known[text] = function
+        return function
+
+    def _segment(self, calls: Sequence[tuple[Function, list[tuple[int, int]]]]) -> None:
+        if not calls:
+            return
+        pieces = []
+        for k in range(0, len(calls), _PIECE):
+            piece = self.module.function(f"piece{len(self.steps)}.{k}", ["ptr"], private=True)
+            self._piece(piece, calls[k : k + _PIECE])
+            pieces.append(piece)
+        name = f"segment{len(self.steps)}"
+        main = self.module.function(name, ["ptr"])
+        for piece in pieces:
+            main.call(piece, main.arguments[0])
+        main.give()
+        self.steps.append(name)
+
+    def _piece(self, f: Function, calls: Sequence[tuple[Function, list[tuple[int, int]]]]) -> None:
+        table = f.arguments[0]
+        known: dict[Any, Value] = {}
+
+        def word(k: int) -> Value:
+            return f.at(table, f.index(k), "i64")
+
+        def base_of(base: int) -> Value:
+            if base not in known:
+                if base in self.native.places:
+                    if "arena" not in known:
+                        known["arena"] = f.load(table, "ptr")
+                    known[base] = f.at(known["arena"], f.index(self.native.places[base]), "i8")
+                elif self.native.is_scalar(base):
+                    known[base] = word(self.native.word[base])
+                else:
+                    known[base] = f.load(word(self.native.word[base]), "ptr")
+            return known[base]
+
+        for function, places in calls:
+            given = [f.at(base_of(base), f.index(offset), stored(self._dtype(base))) for base, offset in places]
+            f.call(function, *given)
+        f.give()
+
+
+__all__ = ["Native"]

@@ -1,0 +1,159 @@
+"""Which tasks share a loop, and which values must lie in memory?
+
+Tasks over the same domain are put into one nest of loops, where a value goes from one to the next in a register. A
+value that is read elsewhere, in another order, or by NumPy, is written to memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+from typing import NamedTuple
+
+from symbolic.backends.native.access import Sizes, View, in_order
+from symbolic.backends.native.lowering import Contract, External, Lowered, Looping, Point, Reduce, Task, Write
+
+
+class Access(NamedTuple):
+    """Entries of a value as loops walk them: a stride for each loop."""
+
+    base: int
+    offset: int
+    strides: Sizes
+
+
+class Step(NamedTuple):
+    """A task within a nest, without the axes of size 1. `axes` are those of a reduction."""
+
+    task: Looping
+    operands: tuple[Access, ...]
+    axes: Sizes
+    region: Access | None  # where a task writes that begins nothing of its own
+
+
+class Nest:
+    """Loops over one domain, and what is done for each entry."""
+
+    def __init__(self, domain: Sizes) -> None:
+        self.domain = domain
+        self.steps: list[Step] = []
+        self.made: set[int] = set()  # values of single entries, in registers
+        self.stored: set[int] = set()  # those, and reductions, that are written to memory
+
+    def holds(self, access: Access) -> bool:
+        """Whether a value is at hand in a register where it is read."""
+        return access.base in self.made and access.offset == 0 and access.strides == in_order(self.domain)
+
+    def add(self, task: Looping) -> None:
+        kept = [k for k, size in enumerate(task.domain) if size != 1]
+        axes = task.axes if isinstance(task, Reduce) else ()
+        operands = tuple([_access(view, kept) for view in task.operands])
+        region = _access(task.region, kept) if isinstance(task, Write) else None
+        self.steps.append(Step(task, operands, tuple([kept.index(a) for a in axes if a in kept]), region))
+        if isinstance(task, Point):
+            self.made.add(task.target)
+
+    def reads(self) -> Iterable[int]:
+        """The values that come out of memory."""
+        return [one.base for step in self.steps for one in step.operands if not self.holds(one)]
+
+
+Stage = Nest | Contract | External
+
+
+class Schedule:
+    """Stages in the order in which they run, with where each value is made and last read."""
+
+    def __init__(self, lowered: Lowered, outputs: Sequence[int]) -> None:
+        self.lowered, self.outputs = lowered, outputs
+        self.stages: list[Stage] = []
+        self.born: dict[int, int] = {}  # when the last of its entries is there
+        self.first: dict[int, int] = {}  # when the first is
+        self.adding: set[int] = set()
+        self.by_domain: dict[Sizes, list[int]] = {}
+        for task in lowered.tasks:
+            self._place(task)
+        self._store()
+
+    def _place(self, task: Task) -> None:
+        if isinstance(task, (Contract, External)):  # NumPy's own instructions may have effects, and keep their order
+            self._born(task.target, len(self.stages))
+            self.stages.append(task)
+            return
+        earliest = 0
+        if isinstance(task, Write):  # after what has begun the target; two that add may share a nest
+            before = self.born.get(task.target, -1)
+            earliest = before if task.adds and before in self.adding else before + 1
+        domain = tuple([size for size in task.domain if size != 1])
+        kept = [k for k, size in enumerate(task.domain) if size != 1]
+        for view in task.operands:
+            at = self.born.get(view.base, -1)
+            nest = self.stages[at] if at >= 0 else None
+            together = isinstance(nest, Nest) and nest.domain == domain and nest.holds(_access(view, kept))
+            earliest = max(earliest, at if together else at + 1)
+        places = self.by_domain.setdefault(domain, [])
+        found = next((at for at in places if at >= earliest), None)
+        if found is None:
+            found = len(self.stages)
+            self.stages.append(Nest(domain))
+            places.append(found)
+        nest = self.stages[found]
+        assert isinstance(nest, Nest)
+        nest.add(task)
+        self._born(task.target, found)
+        if isinstance(task, Write) and task.adds:
+            self.adding.add(found)
+
+    def _born(self, value: int, at: int) -> None:
+        self.first.setdefault(value, at)
+        self.born[value] = at
+
+    def _store(self) -> None:
+        """Find what has to lie in memory, and until when."""
+        self.last: dict[int, int] = dict(self.born)
+        read: set[int] = set()
+        for at, stage in enumerate(self.stages):
+            bases = stage.reads() if isinstance(stage, Nest) else [view.base for view in stage.operands]
+            for base in bases:
+                read.add(base)
+                self.last[base] = max(self.last.get(base, at), at)
+        for task in self.lowered.tasks:  # what is written in parts is not at hand in a register
+            if isinstance(task, Write) or (isinstance(task, Contract) and task.region is not None):
+                read.add(task.target)
+        for base in self.outputs:
+            read.add(base)
+            self.last[base] = len(self.stages)
+        for stage in self.stages:
+            if isinstance(stage, Nest):
+                stage.stored = {step.task.target for step in stage.steps if step.task.target in read}
+        self.stored = read
+
+    def size(self, base: int) -> int:
+        """The bytes of a value."""
+        spec = self.lowered.spec(base)
+        assert spec.dtype is not None and spec.shape is not None
+        return prod(spec.shape) * spec.dtype.itemsize  # type: ignore[arg-type]  # known
+
+
+def _access(view: View, kept: list[int]) -> Access:
+    strides = tuple([view.strides[k] if view.shape[k] != 1 else 0 for k in kept])
+    return Access(view.base, view.offset, strides)
+
+
+def arranged(memory: dict[int, tuple[int, int, int]]) -> tuple[dict[int, int], int]:
+    """A place for each value, by its size in bytes and the first and last stage that need it; and the bytes in all.
+
+    Values whose lives overlap do not share memory. The largest are placed first, each at the lowest free place.
+    """
+    placed: list[tuple[int, int, int, int]] = []  # place, end, first, last
+    places: dict[int, int] = {}
+    for value, (size, first, last) in sorted(memory.items(), key=lambda one: -one[1][0]):
+        room = -(-size // 64) * 64
+        at = 0
+        for start, end, born, died in sorted(placed):
+            if born <= last and first <= died and start < at + room:
+                at = max(at, end)
+        places[value] = at
+        placed.append((at, at + room, first, last))
+    return places, max([end for _, end, _, _ in placed], default=0)
+

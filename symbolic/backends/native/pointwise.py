@@ -1,0 +1,203 @@
+"""What does one operation on entries look like in LLVM? By NumPy's names; the transcendental ones are `elementary`'s."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symbolic.backends.native import elementary
+from symbolic.backends.native.text import Function, Value
+
+_ELEMENTS = {"f8": "double", "f4": "float", "b1": "i1", "i8": "i64", "i4": "i32", "i2": "i16", "i1": "i8"}
+_ELEMENTS |= {"u8": "i64", "u4": "i32", "u2": "i16", "u1": "i8"}
+
+
+def element(dtype: np.dtype[Any]) -> str:
+    """The type of an entry while it is computed with."""
+    return _ELEMENTS[dtype.str[1:]]
+
+
+def stored(dtype: np.dtype[Any]) -> str:
+    """The type of an entry in memory: a Boolean has a byte."""
+    return "i8" if dtype.kind == "b" else element(dtype)
+
+
+def cast(f: Function, a: Value, source: np.dtype[Any], to: np.dtype[Any]) -> Value:
+    """As `astype` does. Numbers out of an integer's range have no meaning there either."""
+    if source == to:
+        return a
+    if to.kind == "b":
+        zero = f.like(a, 0)
+        return f.compare("une" if a.is_float else "ne", a, zero)
+    kind = element(to)
+    if source.kind == "f":
+        if to.kind == "f":
+            return f.convert("fpext" if to.itemsize > source.itemsize else "fptrunc", a, kind)
+        return f.convert("fptosi" if to.kind == "i" else "fptoui", a, kind)
+    if to.kind == "f":
+        return f.convert("sitofp" if source.kind == "i" else "uitofp", a, kind)
+    if source.kind != "b" and to.itemsize == source.itemsize:
+        return a
+    if source.kind != "b" and to.itemsize < source.itemsize:
+        return f.convert("trunc", a, kind)
+    return f.convert("sext" if source.kind == "i" else "zext", a, kind)
+
+
+def _add(f: Function, dtype: Any, a: Value, b: Value) -> Value:
+    return f.bits("or", a, b) if dtype.kind == "b" else f.add(a, b)
+
+
+def _multiply(f: Function, dtype: Any, a: Value, b: Value) -> Value:
+    return f.bits("and", a, b) if dtype.kind == "b" else f.mul(a, b)
+
+
+def _absolute(f: Function, dtype: Any, a: Value) -> Value:
+    if a.is_float:
+        return f.intrinsic("fabs", a)
+    if dtype.kind != "i":
+        return a
+    return f.select(f.compare("slt", a, f.like(a, 0)), f.neg(a), a)
+
+
+def _extreme(how: str) -> Callable[..., Value]:
+    """The first operand where it compares so or is NaN, else the second: NaN comes through."""
+
+    def write(f: Function, dtype: Any, a: Value, b: Value) -> Value:
+        if a.is_float:
+            unordered = "u" + {"ge": "ge", "le": "le"}[how]
+            taken = f.select(f.compare(unordered, a, b), a, b)  # also where either is NaN
+            return f.select(f.compare("uno", b, b), b, taken)
+        if dtype.kind == "b":
+            return f.bits("or" if how == "ge" else "and", a, b)
+        return f.select(f.compare(("s" if dtype.kind == "i" else "u") + how, a, b), a, b)
+
+    return write
+
+
+def _comparison(how: str) -> Callable[..., Value]:
+    def write(f: Function, dtype: Any, a: Value, b: Value) -> Value:
+        if a.is_float:
+            return f.compare(("u" if how == "ne" else "o") + how, a, b)
+        if how in ("eq", "ne"):
+            return f.compare(how, a, b)
+        return f.compare(("s" if dtype.kind == "i" else "u") + how, a, b)
+
+    return write
+
+
+def _truth(f: Function, a: Value) -> Value:
+    if a.element == "i1":
+        return a
+    return f.compare("une" if a.is_float else "ne", a, f.like(a, 0))
+
+
+def _logical(operation: str) -> Callable[..., Value]:
+    return lambda f, dtype, a, b: f.bits(operation, _truth(f, a), _truth(f, b))
+
+
+def _isfinite(f: Function, dtype: Any, a: Value) -> Value:
+    return f.compare("one", f.intrinsic("fabs", a), f.like(a, float("inf")))  # NaN compares with nothing
+
+
+def _isinf(f: Function, dtype: Any, a: Value) -> Value:
+    return f.compare("oeq", f.intrinsic("fabs", a), f.like(a, float("inf")))
+
+
+def _sign(f: Function, dtype: Any, a: Value) -> Value:
+    zero, one = f.like(a, 0), f.like(a, 1)
+    if not a.is_float:
+        found = f.select(f.compare("ne" if dtype.kind == "u" else "sgt", a, zero), one, zero)
+        return found if dtype.kind == "u" else f.select(f.compare("slt", a, zero), f.like(a, -1), found)
+    found = f.select(f.compare("ogt", a, zero), one, a)  # 0 and NaN stay
+    found = f.select(f.compare("olt", a, zero), f.like(a, -1), found)
+    return f.select(f.compare("oeq", a, zero), zero, found)
+
+
+def _peak(f: Function, dtype: Any, a: Value) -> Value:
+    """A maximum from which exponents are measured: 0 where it is not finite."""
+    return f.select(_isfinite(f, dtype, a), a, f.like(a, 0))
+
+
+def _share(f: Function, dtype: Any, a: Value, b: Value) -> Value:
+    """How much of the larger of two belongs to the first."""
+    tied = f.select(f.compare("oeq", a, b), f.like(a, 0.5), f.like(a, 0))
+    return f.select(f.compare("ogt", a, b), f.like(a, 1), tied)
+
+
+def _bits(operation: str) -> Callable[..., Value]:
+    return lambda f, dtype, a, b: f.bits(operation, a, b)
+
+
+BASIC: dict[str, Callable[..., Value]] = {
+    "add": _add,
+    "subtract": lambda f, dtype, a, b: f.sub(a, b),
+    "multiply": _multiply,
+    "divide": lambda f, dtype, a, b: f.div(a, b),
+    "negative": lambda f, dtype, a: f.neg(a),
+    "positive": lambda f, dtype, a: a,
+    "square": lambda f, dtype, a: _multiply(f, dtype, a, a),
+    "reciprocal": lambda f, dtype, a: f.div(f.like(a, 1), a),
+    "absolute": _absolute,
+    "fabs": _absolute,
+    "sqrt": lambda f, dtype, a: f.intrinsic("sqrt", a),
+    "sign": _sign,
+    "maximum": _extreme("ge"),
+    "minimum": _extreme("le"),
+    "greater": _comparison("gt"),
+    "greater_equal": _comparison("ge"),
+    "less": _comparison("lt"),
+    "less_equal": _comparison("le"),
+    "equal": _comparison("eq"),
+    "not_equal": _comparison("ne"),
+    "logical_and": _logical("and"),
+    "logical_or": _logical("or"),
+    "logical_xor": _logical("xor"),
+    "logical_not": lambda f, dtype, a: f.invert(_truth(f, a)),
+    "isnan": lambda f, dtype, a: f.compare("uno", a, a),
+    "isinf": _isinf,
+    "isfinite": _isfinite,
+    "where": lambda f, dtype, c, a, b: f.select(c, a, b),
+    "bitwise_and": _bits("and"),
+    "bitwise_or": _bits("or"),
+    "bitwise_xor": _bits("xor"),
+    "invert": lambda f, dtype, a: f.invert(a),
+    "floor": lambda f, dtype, a: f.intrinsic("floor", a),
+    "ceil": lambda f, dtype, a: f.intrinsic("ceil", a),
+    "trunc": lambda f, dtype, a: f.intrinsic("trunc", a),
+    "rint": lambda f, dtype, a: f.intrinsic("rint", a),
+    "copysign": lambda f, dtype, a, b: f.intrinsic("copysign", a, b),
+    "peak": _peak,
+    "share": _share,
+}
+_FLOATS_ONLY = {"divide", "reciprocal", "fabs", "sqrt", "isnan", "isinf", "isfinite", "peak", "share"}
+_FLOATS_ONLY |= {"floor", "ceil", "trunc", "rint", "copysign"}
+_NO_BOOLEANS = {"subtract", "negative", "positive", "absolute", "sign", "square"}
+_BITWISE = {"bitwise_and", "bitwise_or", "bitwise_xor", "invert"}
+
+
+def supports(function: str, inner: Sequence[np.dtype[Any]], out: np.dtype[Any]) -> bool:
+    """Whether entries of these dtypes can be computed so."""
+    if any(one.str[1:] not in _ELEMENTS or not one.isnative for one in (*inner, out)):
+        return False
+    kinds = {one.kind for one in inner}
+    if function == "cast":
+        return not (inner[0].kind == "f" and out.kind in "iu")  # out of range NumPy and LLVM differ
+    if function in BASIC:
+        if function in _FLOATS_ONLY:
+            return kinds == {"f"}
+        if function in _NO_BOOLEANS:
+            return "b" not in kinds
+        return function not in _BITWISE or "f" not in kinds
+    return function in elementary.ELEMENTARY and kinds == {"f"} and out.kind == "f"
+
+
+def write(f: Function, function: str, values: Sequence[Value], inner: Sequence[np.dtype[Any]]) -> Value:
+    """The result on values that have been brought to the inner dtypes."""
+    if function in BASIC:
+        return BASIC[function](f, inner[-1] if function == "where" else inner[0], *values)
+    return elementary.write(f, function, *values)
+
+
+__all__ = ["BASIC", "cast", "element", "stored", "supports", "write"]

@@ -1,0 +1,188 @@
+"""Which loops are an operation? One rule for each kind, found by the operation's class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from symbolic.backends.native import contracting, regions
+from symbolic.backends.native.lowering import DType, Lowered, NotLoops, Rule
+from symbolic.ops.deltas import Fit
+from symbolic.ops.einsum import Einsum
+from symbolic.ops.entries import SetEntries
+from symbolic.ops.families import Reduction
+from symbolic.ops.indexing import Scatter, SetItem
+from symbolic.ops.joining import Concatenate, Piece, PlacedLike, Stack
+from symbolic.ops.bordering import Pad
+from symbolic.ops.linear import Dot, MatMul, TensorDot
+from symbolic.ops.passing import Cast
+from symbolic.ops.reduction import Std, Var
+from symbolic.ops.rounding import Share
+from symbolic.ops.sliding import Unwindows
+from symbolic.ops.softmax import Peak
+from symbolic.plan import Instruction
+from symbolic.spec import Spec, normalize_axes
+
+
+def rule(one: Instruction) -> Rule:
+    """The rule for an instruction's operation."""
+    for kind in type(one.node).__mro__:
+        if kind in RULES:
+            return RULES[kind]
+    if one.node.elementwise:
+        return elementwise
+    if one.node.shares and len(one.sources) == 1:
+        return movement
+    raise NotLoops(f"{type(one.node).__name__} is not written as loops")
+
+
+def elementwise(low: Lowered, one: Instruction) -> None:
+    node = one.node
+    if not node.functions:
+        raise NotLoops(f"{type(node).__name__} is not written as loops")
+    specs = [low.spec(k) for k in one.sources]
+    if any(spec.python is int for spec in specs) and low.spec(one.target).python in (int, bool):
+        raise NotLoops("Python's own integers have no largest one")
+    ufunc: Any = node.functions[0]
+    kind = low.dtype(one.target)
+    if ufunc is np.where:
+        inner: Sequence[DType] = (np.dtype(bool), kind, kind)
+    elif isinstance(ufunc, np.ufunc):
+        inner = loop_dtypes(ufunc, specs)
+    else:
+        raise NotLoops(f"{type(node).__name__} is not written as loops")
+    low.point(one.target, ufunc.__name__, [low.views[k] for k in one.sources], inner)
+
+
+def loop_dtypes(ufunc: np.ufunc, specs: Sequence[Spec]) -> tuple[DType, ...]:
+    """The dtypes in which a ufunc computes for operands of these specs; Python numbers are weak."""
+    asked: list[Any] = [
+        spec.python if spec.python is not None and spec.python is not bool else spec.dtype for spec in specs
+    ]
+    if all(isinstance(one, type) for one in asked):
+        asked = [np.dtype(one) for one in asked]
+    return tuple(ufunc.resolve_dtypes((*asked, *[None] * ufunc.nout))[: ufunc.nin])
+
+
+def share(low: Lowered, one: Instruction) -> None:
+    kind = low.dtype(one.target)
+    low.point(one.target, "share", [low.views[k] for k in one.sources], (kind, kind))
+
+
+def cast(low: Lowered, one: Instruction) -> None:
+    k = one.sources[0]
+    low.point(one.target, "cast", [low.views[k]], (low.dtype(k),))
+
+
+def movement(low: Lowered, one: Instruction) -> None:
+    if low.dtype(one.sources[0]) != low.dtype(one.target):
+        raise NotLoops("it has another dtype than its operand")
+    low.views[one.target] = low.moved(low.views[one.sources[0]], one.node.evaluate)
+
+
+# --------------------------------------------------------------------------- reductions
+
+_HOW = {"sum": "add", "mean": "add", "max": "maximum", "amax": "maximum", "min": "minimum", "amin": "minimum"}
+_HOW |= {"prod": "multiply", "any": "any", "all": "all"}
+
+
+def reduction(low: Lowered, one: Instruction) -> None:
+    node: Any = one.node
+    k = one.sources[0]
+    view, kind, out = low.views[k], low.dtype(k), low.dtype(one.target)
+    name = node.functions[0].__name__ if node.functions else ""
+    if name not in _HOW or getattr(node, "initial", None) is not None:
+        raise NotLoops(f"{type(node).__name__} is not written as loops")
+    if kind.kind in "biu" and name in ("sum", "prod") and out.kind in "iu":
+        view, kind = low.point(low.fresh(view.shape, out), "cast", [view], (kind,)), out
+    elif kind.kind != ("b" if name in ("any", "all") else "f") or out != kind:
+        raise NotLoops(f"{name} of {kind} is not written as loops")
+    axes = normalize_axes(node.axis, len(view.shape))
+    if name != "mean":
+        low.reduce(view, _HOW[name], axes, out, one.target)
+        return
+    count = prod(view.shape[a] for a in axes)
+    total = low.reduce(view, "add", axes, out)
+    low.point(one.target, "divide", [total.shaped(low.sizes(one.target)), low.number(count, out)], (out, out))
+
+
+def peak(low: Lowered, one: Instruction) -> None:
+    node: Any = one.node
+    view, kind = low.views[one.sources[0]], low.dtype(one.target)
+    if kind.kind != "f":
+        raise NotLoops(f"a peak of {kind} is not written as loops")
+    best = low.reduce(view, "maximum", normalize_axes(node.axis, len(view.shape)), kind)
+    low.point(one.target, "peak", [best.shaped(low.sizes(one.target))], (kind,))
+
+
+def spread(root: bool) -> Rule:
+    """The variance, and its root: two passes over the entries, as NumPy makes them."""
+
+    def rule(low: Lowered, one: Instruction) -> None:
+        node: Any = one.node
+        k = one.sources[0]
+        view, kind = low.views[k], low.dtype(k)
+        names = {name: value for name, value in zip(node.defaults, node.parameters, strict=True)}
+        free = names.get("ddof", 0)
+        if kind.kind != "f" or low.dtype(one.target) != kind or set(names) - {"axis", "keepdims", "ddof", "correction"}:
+            raise NotLoops("such a variance is not written as loops")
+        free = names.get("correction", free) or free
+        axes = normalize_axes(node.axis, len(view.shape))
+        count = prod(view.shape[a] for a in axes)
+        if not isinstance(free, (int, float)) or count - free <= 0:
+            raise NotLoops("a variance of too few entries")
+        total = low.reduce(view, "add", axes, kind)
+        mean = low.point(low.fresh(total.shape, kind), "divide", [total, low.number(count, kind)], (kind, kind))
+        away = low.point(low.fresh(view.shape, kind), "subtract", [view, mean], (kind, kind))
+        square = low.point(low.fresh(view.shape, kind), "multiply", [away, away], (kind, kind))
+        power = low.reduce(square, "add", axes, kind).shaped(low.sizes(one.target))
+        target = low.fresh(low.sizes(one.target), kind) if root else one.target
+        variance = low.point(target, "divide", [power, low.number(count - free, kind)], (kind, kind))
+        if root:
+            low.point(one.target, "sqrt", [variance], (kind,))
+
+    return rule
+
+
+def fit(low: Lowered, one: Instruction) -> None:
+    """Sum what broadcasting stretched: the leading axes, and those that shall have the size 1."""
+    k = one.sources[0]
+    view, shape, kind = low.views[k], low.sizes(one.target), low.dtype(k)
+    if kind.kind != "f" or low.dtype(one.target).kind != "f":
+        raise NotLoops(f"the sum of {kind} is not written as loops")
+    lead = max(len(view.shape) - len(shape), 0)
+    axes = list(range(lead))
+    if len(view.shape) >= len(shape):
+        axes += [a + lead for a, n in enumerate(shape) if n == 1 and view.shape[a + lead] != 1]
+    if axes:
+        view = low.reduce(view, "add", tuple(axes), kind)
+    view = low.moved(view, lambda x: np.broadcast_to(x.reshape(x.shape[lead:]), shape))
+    if kind == low.dtype(one.target):
+        low.views[one.target] = view
+    else:
+        low.point(one.target, "cast", [view], (kind,))
+
+
+RULES: dict[type, Rule] = {
+    Cast: cast,
+    Fit: fit,
+    Share: share,
+    Peak: peak,
+    Var: spread(root=False),
+    Std: spread(root=True),
+    Reduction: reduction,
+    **dict.fromkeys((MatMul, Dot, TensorDot, Einsum), contracting.product),
+    Concatenate: regions.concatenate,
+    Stack: regions.stack,
+    Pad: regions.pad,
+    Piece: regions.piece,
+    PlacedLike: regions.placed,
+    Scatter: regions.scatter,
+    SetItem: regions.set_item,
+    SetEntries: regions.refused,
+    Unwindows: regions.unwindows,
+}
+
