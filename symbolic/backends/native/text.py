@@ -51,9 +51,14 @@ def number(element: str, value: float) -> str:
 
 
 class Module:
-    """Functions, constants, and the declarations of what they call."""
+    """Functions, constants, and the declarations of what they call.
 
-    def __init__(self) -> None:
+    fma: whether the processor rounds a · b + c once, as quickly as a product.
+    scalef: whether it has AVX-512's x · 2ᵏ (F for vectors of 64 bytes, VL for shorter ones).
+    """
+
+    def __init__(self, fma: bool = True, scalef: bool = False) -> None:
+        self.fma, self.scalef = fma, scalef
         self.functions: list[Function] = []
         self.declared: dict[str, str] = {}
         self.constants: dict[str, str] = {}

@@ -1,0 +1,154 @@
+"""How are eˣ and what is made of it computed? eˣ = 2ᵏ·eʳ with |r| ≤ ln 2 / 2, and a polynomial for eʳ.
+
+ln 2 is taken in two parts, the first so short that its product with k has no error (Cody and Waite 1980).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from symbolic.backends.native.coefficients import COEFFICIENTS
+from symbolic.backends.native.formulas import (
+    Term,
+    bits_of,
+    fast_two_sum,
+    horner,
+    magic,
+    polynomial,
+    quotient,
+    times_power,
+    where,
+)
+
+LN2 = {  # the first part ends in as many zeros as k has digits
+    "double": (0.6931471803691238, 1.9082149292705877e-10),
+    "float": (0.693359375, -0.00021219444),
+}
+LEAST = {"double": -746.0, "float": -104.5}
+"""Below, eˣ is less than half of the least number, and 0."""
+MOST = {"double": 710.0, "float": 89.0}
+"""From here on, eˣ is infinite: as 2ᵏ·eʳ, without being looked at."""
+
+
+class Reduced(NamedTuple):
+    """x = k·ln 2 + r + rest."""
+
+    k: Term
+    rounded: Term
+    """k + magic, whose bits hold k."""
+    r: Term
+    rest: Term
+
+
+def reduced(x: Term) -> Reduced:
+    """For |x| of at most 2¹⁰·ln 2, or 2⁷·ln 2 in float32."""
+    high, low = LN2[x.element]
+    rounded = x.muladd(1 / math.log(2), magic(x))
+    k = rounded - magic(x)
+    near = k.muladd(-high, x)
+    far = k * low
+    r = near - far
+    return Reduced(k, rounded, r, (near - r) - far)
+
+
+def exp(x: Term) -> Term:
+    return unclamped_exp(x.clamped(LEAST[x.element], MOST[x.element]))
+
+
+def unclamped_exp(x: Term) -> Term:
+    high, low = LN2[x.element]
+    rounded = x.muladd(1 / math.log(2), magic(x))
+    k = rounded - magic(x)
+    r = k.muladd(-low, k.muladd(-high, x))
+    return times_power((r * r).muladd(polynomial(r, COEFFICIENTS["exp"][x.element]), r) + 1, k, rounded)
+
+
+def exp2(x: Term) -> Term:
+    x = x.clamped(*{"double": (-1076.0, 1025.0), "float": (-151.0, 129.0)}[x.element])
+    rounded = x + magic(x)
+    k = rounded - magic(x)
+    r = x - k
+    return times_power(r.muladd(polynomial(r, COEFFICIENTS["exp2"][x.element]), 1), k, rounded)
+
+
+# ---------------------------------------------------------------------- differences of eˣ and 1
+def power_less_one(by: Reduced) -> tuple[Term, Term]:
+    """eʳ - 1, in two parts."""
+    r = by.r
+    tail = (r * r).muladd(polynomial(r, COEFFICIENTS["expm1"][r.element]), by.rest)
+    return fast_two_sum(r, tail)
+
+
+def inverse_power(by: Reduced) -> Term:
+    """2⁻ᵏ; and 0 for large k, where nobody sees the difference."""
+    bits = by.rounded.bits
+    inverse = (bits_of(by.k.element, 1.0) - (bits << bits.digits)).number
+    return where(by.k > 100, 0, inverse)
+
+
+def less_one(by: Reduced, inverse: Term) -> tuple[Term, Term]:
+    """(eˣ - 1)/2ᵏ, which is eʳ - 1 + (1 - 2⁻ᵏ), in two parts."""
+    high, low = power_less_one(by)
+    total, lost = fast_two_sum(1 - inverse, high)
+    return total, lost + low
+
+
+def expm1(x: Term) -> Term:
+    by = reduced(x.clamped({"double": -40.0, "float": -20.0}[x.element], MOST[x.element]))
+    high, low = less_one(by, inverse_power(by))
+    return times_power(high + low, by.k, by.rounded).signed(x)
+
+
+def tanh(x: Term) -> Term:
+    """(e²ˣ - 1)/(e²ˣ + 1), above and below divided by 2ᵏ."""
+    a = abs(x)
+    by = reduced((a + a).clamped(None, {"double": 44.0, "float": 20.0}[x.element]))
+    bits = by.rounded.bits
+    inverse = (bits_of(x.element, 1.0) - (bits << bits.digits)).number
+    high, low = power_less_one(by)
+    above, lost = fast_two_sum(1 - inverse, high)
+    below, less = fast_two_sum(inverse + 1, high)
+    q, lack = quotient((above, lost + low), (below, less + low))
+    return (q + lack).signed(x)
+
+
+def expit(x: Term) -> Term:
+    """1/(1 + e⁻ˣ), and eˣ/(1 + eˣ) for negative x."""
+    by = reduced((-abs(x)).clamped(LEAST[x.element], None))
+    high, low = power_less_one(by)
+    high, lost = fast_two_sum(x.like(1), high)
+    e = times_power(high, by.k, by.rounded)
+    rest = (lost + low) * e * (2 - high)  # divided by eʳ, nearly
+    below, less = fast_two_sum(x.like(1), e)
+    negative = x < 0
+    q, lack = quotient((where(negative, e, 1), where(negative, rest, 0)), (below, less + rest))
+    return q + lack
+
+
+# ---------------------------------------------------------------------- sums and differences of eˣ and e⁻ˣ
+def halves_of_powers(x: Term) -> tuple[Reduced, Term, Term, Term, Term]:
+    """For |x| = k·ln 2 + r: the reduction; (1 ± 4⁻ᵏ)/2; cosh r - 1 and sinh r - r."""
+    by = reduced(abs(x).clamped(None, MOST[x.element] + 1))
+    bits = by.rounded.bits
+    inverse = (bits_of(x.element, 1.0) - (bits << (bits.digits + 1))).number
+    inverse = where(by.k > 50, 0, inverse)
+    square = by.r * by.r
+    coefficients = COEFFICIENTS["expm1"][x.element]
+    even, odd = horner(square, coefficients[::2]) * square, horner(square, coefficients[1::2]) * square
+    return by, inverse.muladd(0.5, 0.5), inverse.muladd(-0.5, 0.5), even, odd.muladd(by.r, by.rest)
+
+
+def sinh(x: Term) -> Term:
+    """2ᵏ·(½(1 - 4⁻ᵏ)·cosh r + ½(1 + 4⁻ᵏ)·sinh r)."""
+    by, plus, minus, cosh_rest, sinh_rest = halves_of_powers(x)
+    total, lost = fast_two_sum(minus, plus * by.r)
+    total = total + minus.muladd(cosh_rest, plus.muladd(sinh_rest, lost))
+    return times_power(total, by.k, by.rounded).signed(x)
+
+
+def cosh(x: Term) -> Term:
+    by, plus, minus, cosh_rest, sinh_rest = halves_of_powers(x)
+    total, lost = fast_two_sum(plus, minus * by.r)
+    total = total + plus.muladd(cosh_rest, minus.muladd(sinh_rest, lost))
+    return times_power(total, by.k, by.rounded)

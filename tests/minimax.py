@@ -1,0 +1,198 @@
+"""Which polynomials stand in symbolic/backends/native/coefficients.py? `python -m tests.minimax` writes it.
+
+Each is the best one for its weight, by Remez' exchange in 75 digits; then every coefficient is rounded to its type.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import mpmath  # type: ignore[import-untyped]  # has no types
+import numpy as np
+from mpmath import mp, mpf
+
+Real = Callable[[Any], Any]
+TINY = mpf(10) ** -12  # where a quotient such as (sin x - x)/x³ still has its digits
+PAGE = Path(__file__).resolve().parent.parent / "symbolic" / "backends" / "native" / "coefficients.py"
+
+
+class Wanted(NamedTuple):
+    """A polynomial p(z) for which |p - f| · weight is small from `low` to `high`, of a degree for each type."""
+
+    note: str
+    of: Real
+    low: Any
+    high: Any
+    weight: Real
+    degrees: dict[str, int]
+
+
+def of_square(f: Real) -> Real:
+    """f(√z)/√z, for an odd function."""
+    return lambda z: f(mpmath.sqrt(z)) / mpmath.sqrt(z)
+
+
+def scaled_tail(a: Any, pole: Any) -> Any:
+    return mpmath.exp(a * a / 2) * mpmath.erfc(a / mpmath.sqrt(2)) / 2 * (a + pole)
+
+
+def tail(t: Any) -> Any:
+    return scaled_tail(5 * (1 + t) / (1 - t), mpf(3) / 4)
+
+
+def scaled_erfc(t: Any) -> Any:
+    x = mpf(7) / 2 * (1 + t) / (1 - t)
+    return mpmath.exp(x * x) * mpmath.erfc(x) * (x + mpf(1) / 2)
+
+
+def exponent(x: Any) -> Any:
+    return -mpmath.log(mpmath.erfc(x))
+
+
+HALF_LN2 = mpf("0.3501")  # a little more than ln 2 / 2, for the multiple of ln 2 is found by a rounded product
+ATANH = mpf("0.0301")  # ((√2 - 1)/(√2 + 1))² and a little more
+QUARTER, HALF = mpf("0.6275"), mpf("2.50")  # (π/4)² and (π/2)², and more: the multiple is found by a rounded product
+
+WANTED = {
+    "exp": Wanted(
+        "(eʳ - 1 - r)/r² for |r| ≤ ln 2 / 2, next to 1",
+        lambda r: (mpmath.expm1(r) - r) / r**2, -HALF_LN2, HALF_LN2, lambda r: r**2,
+        {"double": 9, "float": 4, "between": 6},
+    ),
+    "expm1": Wanted(
+        "the same next to r, and its even and odd powers for cosh and sinh",
+        lambda r: (mpmath.expm1(r) - r) / r**2, -HALF_LN2, HALF_LN2, abs, {"double": 10, "float": 5},
+    ),
+    "exp2": Wanted(
+        "(2ʳ - 1)/r for |r| ≤ 1/2",
+        lambda r: (2**r - 1) / r, mpf("-0.5"), mpf("0.5"), abs, {"double": 10, "float": 5},
+    ),
+    "log": Wanted(
+        "(2 artanh s - 2 s)/s³ of z = s² for |s| ≤ (√2 - 1)/(√2 + 1)",
+        lambda z: (of_square(mpmath.atanh)(z) - 1) * 2 / z, TINY, ATANH, lambda z: z / 2,
+        {"double": 6, "float": 2, "between": 4},
+    ),
+    "log_rest": Wanted(
+        "(artanh s - s - s³/3 - s⁵/5)/s⁷ of z = s²",
+        lambda z: (of_square(mpmath.atanh)(z) - 1 - z / 3 - z * z / 5) / z**3, TINY, ATANH, lambda z: z**3,
+        {"double": 7},
+    ),
+    "sin": Wanted(
+        "(sin r - r)/r³ of z = r² for |r| ≤ π/2",
+        lambda z: (of_square(mpmath.sin)(z) - 1) / z, TINY, HALF, lambda z: z / of_square(mpmath.sin)(z),
+        {"double": 7, "float": 3},
+    ),
+    "sin_quarter": Wanted(
+        "the same for |r| ≤ π/4",
+        lambda z: (of_square(mpmath.sin)(z) - 1) / z, TINY, QUARTER, lambda z: z, {"double": 5, "float": 2},
+    ),
+    "cos_quarter": Wanted(
+        "(cos r - 1 + r²/2)/r⁴ of z = r² for |r| ≤ π/4",
+        lambda z: (mpmath.cos(mpmath.sqrt(z)) - 1 + z / 2) / z**2, TINY, QUARTER, lambda z: z * z,
+        {"double": 5, "float": 2},
+    ),
+    "arctan": Wanted(
+        "(arctan q - q)/q³ of z = q² for |q| ≤ 1/2",
+        lambda z: (of_square(mpmath.atan)(z) - 1) / z, TINY, mpf("0.2501"), lambda z: z, {"double": 12, "float": 5},
+    ),
+    "arcsin": Wanted(
+        "(arcsin x - x)/x³ of z = x² for |x| ≤ 1/2",
+        lambda z: (of_square(mpmath.asin)(z) - 1) / z, TINY, mpf("0.2501"), lambda z: z, {"double": 12, "float": 5},
+    ),
+    "cbrt": Wanted(
+        "m^(-1/3) from 1 to 2, a first guess",
+        lambda m: 1 / mpmath.cbrt(m), mpf(1), mpf(2), mpmath.cbrt, {"double": 4, "float": 4},
+    ),
+    "erf": Wanted(
+        "-log(erfc x)/x from 0 to where erf is 1; an error in it counts less and less",
+        lambda x: exponent(x) / x, mpf(10) ** -8, mpf("5.93"), lambda x: x / mpmath.expm1(exponent(x)),
+        {"double": 24},
+    ),
+    "erf_short": Wanted(
+        "the same, where erf is 1 in float32 already at 3.95",
+        lambda x: exponent(x) / x, mpf(10) ** -8, mpf("3.95"), lambda x: x / mpmath.expm1(exponent(x)), {"float": 9},
+    ),
+    "ndtr": Wanted(
+        "exp(a²/2) Φ(-a) (a + 3/4) of t = (a - 5)/(a + 5), a from 0 to 38.7",
+        tail, mpf(-1), (mpf("38.7") - 5) / (mpf("38.7") + 5), lambda t: 1 / tail(t), {"double": 22},
+    ),
+    "ndtr_short": Wanted(
+        "the same from 0 to 14.5, where Φ is 0 in float32",
+        tail, mpf(-1), (mpf("14.5") - 5) / (mpf("14.5") + 5), lambda t: 1 / tail(t), {"float": 10},
+    ),
+    "erfc": Wanted(
+        "exp(x²) erfc(x) (x + 1/2) of t = (x - 7/2)/(x + 7/2), x from 0 to 27.3",
+        scaled_erfc, mpf(-1), (mpf("27.3") - 3.5) / (mpf("27.3") + 3.5), lambda t: 1 / scaled_erfc(t), {"double": 22},
+    ),
+    "erfc_short": Wanted(
+        "the same from 0 to 10.1, where erfc is 0 in float32",
+        scaled_erfc, mpf(-1), (mpf("10.1") - 3.5) / (mpf("10.1") + 3.5), lambda t: 1 / scaled_erfc(t), {"float": 10},
+    ),
+}  # fmt: skip
+
+
+def best(wanted: Wanted, degree: int, rounds: int = 30) -> tuple[Any, list[Any]]:
+    """Remez' exchange: the greatest weighted error, and the coefficients, lowest first."""
+    count = 16 * (degree + 2)
+    middle, reach = (wanted.low + wanted.high) / 2, (wanted.high - wanted.low) / 2
+    grid = [middle - reach * mpmath.cos(mpmath.pi * (2 * k + 1) / (2 * count)) for k in range(count)]
+    values, weights = [wanted.of(z) for z in grid], [wanted.weight(z) for z in grid]
+    chosen = [round(k * (count - 1) / (degree + 1)) for k in range(degree + 2)]
+    found: tuple[Any, list[Any]] | None = None
+    for _ in range(rounds):
+        rows = [[grid[i] ** k for k in range(degree + 1)] + [(-1) ** r / weights[i]] for r, i in enumerate(chosen)]
+        *coefficients, level = mpmath.lu_solve(mpmath.matrix(rows), mpmath.matrix([values[i] for i in chosen]))
+        errors = [
+            (mpmath.polyval(coefficients[::-1], z) - y) * w for z, y, w in zip(grid, values, weights, strict=True)
+        ]
+        greatest = max(map(abs, errors))
+        if found is None or greatest < found[0]:
+            found = greatest, coefficients
+        chosen = alternating(errors, degree + 2)
+        if greatest <= abs(level) * mpf("1.01") or len(chosen) < degree + 2:
+            break
+    assert found is not None
+    return found
+
+
+def alternating(errors: list[Any], count: int) -> list[int]:
+    """The places of the greatest errors between two changes of sign; of too many, those at the ends go."""
+    places: list[int] = []
+    for i, error in enumerate(errors):
+        if not places or (error > 0) != (errors[places[-1]] > 0):
+            places.append(i)
+        elif abs(error) > abs(errors[places[-1]]):
+            places[-1] = i
+    while len(places) > count:
+        places.pop(0 if abs(errors[places[0]]) < abs(errors[places[-1]]) else -1)
+    return places
+
+
+def written(coefficient: Any, element: str) -> str:
+    return str(np.float32(float(coefficient))) if element == "float" else repr(float(coefficient))
+
+
+def main() -> None:
+    mp.dps = 75
+    lines = [
+        '"""Which polynomials approximate the elementary functions? Written by `python -m tests.minimax`.',
+        "",
+        "The lowest power comes first; `between` is in double, for what is then rounded to float32.",
+        '"""',
+        "",
+        "COEFFICIENTS: dict[str, dict[str, tuple[float, ...]]] = {",
+    ]
+    for name, wanted in WANTED.items():
+        lines.append(f'    "{name}": {{  # {wanted.note}')
+        for element, degree in wanted.degrees.items():
+            error, coefficients = best(wanted, degree)
+            lines.append(f'        "{element}": (  # error 2^{float(mpmath.log(error, 2)):.1f}')
+            lines += [f"            {written(one, element)}," for one in coefficients]
+            lines.append("        ),")
+            print(name, element, lines[-len(coefficients) - 2].split("#")[1])
+        lines.append("    },")
+    PAGE.write_text("\n".join([*lines, "}"]) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
