@@ -1,0 +1,97 @@
+"""Into which pieces is a matrix product cut, so that each piece's sums stay in registers?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from symbolic.backends.native.text import BITS
+
+DEPTH = 1024
+"""The most terms of sums that are added before they leave their registers: a panel of B stays in the second cache."""
+
+SECOND_CACHE = 512 * 1024
+"""So many bytes of A are used again for each strip of columns: half of a second cache."""
+
+
+class Host(Protocol):
+    """What a kernel asks of the processor."""
+
+    @property
+    def vector_bits(self) -> int: ...
+    @property
+    def fma(self) -> bool: ...
+
+
+class Strip(NamedTuple):
+    """Columns that are done together: `count` times `vectors` vectors."""
+
+    many: int
+    vectors: int
+    full: bool  # or is only a part of its last vector wanted?
+    rows: tuple[tuple[int, int], ...]  # the heights of the tiles in it, and how many there are of each
+
+
+def lanes(element: str, host: Host) -> int:
+    return host.vector_bits // BITS[element]
+
+
+def tallest(vectors: int, host: Host) -> int:
+    """The most rows of a tile: beside the sums there are vectors of B, a number of A, and products without FMA."""
+    registers = 32 if host.vector_bits == 512 else 16
+    return (registers - vectors - (1 if host.fma else 5)) // vectors
+
+
+def depth(k: int | None) -> int:
+    """The number of terms that are done at once: all if they are few, else as many in each block."""
+    if k is None:
+        return DEPTH // 2
+    return -(-k // max(1, -(-k // DEPTH)))
+
+
+def rows_at_once(k: int | None, element: str) -> int:
+    """The number of rows of A that stay in the cache while all columns are done; many tiles are that high exactly."""
+    size = BITS[element] // 8
+    return max(120, SECOND_CACHE // (max(1, depth(k)) * size) // 120 * 120)
+
+
+def widest(host: Host) -> int:
+    """The number of vectors of a tile that is as square as the registers allow."""
+    return 4 if host.vector_bits == 512 else 2
+
+
+def heights(m: int, most: int) -> tuple[tuple[int, int], ...]:
+    """m rows in as few tiles as can be, which are then as equal as can be."""
+    if m <= 0:
+        return ()
+    tiles = -(-m // most)
+    low, more = divmod(m, tiles)
+    return tuple((height, count) for height, count in ((low + 1, more), (low, tiles - more)) if count)
+
+
+def strips(m: int, n: int, most: int, element: str, host: Host) -> list[Strip]:
+    """The cheapest way to cut known sizes into strips of at most so many vectors."""
+    cuts = [_cut(m, n, vectors, element, host) for vectors in range(most, 0, -1)]
+    return min(cuts, key=lambda cut: _cost(cut, host))
+
+
+def _cut(m: int, n: int, vectors: int, element: str, host: Host) -> list[Strip]:
+    width = lanes(element, host)
+    full, rest = divmod(n, vectors * width)
+    found = [Strip(full, vectors, True, heights(m, tallest(vectors, host)))] if full else []
+    if rest:
+        few = -(-rest // width)
+        found.append(Strip(1, few, rest == few * width, heights(m, tallest(few, host))))
+    return found
+
+
+def _cost(cut: Sequence[Strip], host: Host) -> float:
+    """Cycles for one term of all sums: additions at two vectors of 256 bits a cycle, loads at as many, and latency."""
+    share = host.vector_bits / 512 if host.vector_bits > 128 else 0.5
+    cost = 0.0
+    for strip in cut:
+        for height, count in strip.rows:
+            work = height * strip.vectors * share
+            loads = strip.vectors * share + height * 0.5
+            cost += strip.many * count * (max(work, loads, 4) + 0.25)
+    return cost
