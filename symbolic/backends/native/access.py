@@ -82,3 +82,14 @@ def _kin(array: Any, memory: Any) -> bool:
         array = getattr(array, "base", None)
     return False
 
+
+
+def joined(shape: Sizes, strides: Sizes) -> int | None:
+    """The stride of several axes as one, in C order; `None` where no single stride walks them."""
+    kept = [(size, stride) for size, stride in zip(shape, strides, strict=True) if size != 1]
+    if not kept:
+        return 0
+    for (_, outer), (size, inner) in zip(kept, kept[1:], strict=False):
+        if outer != inner * size:
+            return None
+    return kept[-1][1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 from symbolic.backends.native.access import Sizes, View, in_order
 from symbolic.backends.native.lowering import Contract, Point, Reduce
@@ -43,6 +44,12 @@ class Plan:
         self.column = self._longest(right, left)
         side_by_side = [k for k in self.summed if left[k] == 1 and right[k] == 1]
         self.depth = max(side_by_side, key=lambda k: self.domain[k], default=None)
+
+    @property
+    def key(self) -> Any:
+        """What two contractions have in common that are written alike."""
+        sides = tuple(map(tuple, self.sides))
+        return self.task.dtype, self.domain, tuple(self.summed), sides, tuple(self.out), self.task.region is None
 
     def _longest(self, mine: Sequence[int], other: Sequence[int]) -> int | None:
         """The longest axis of the result that is one operand's alone."""

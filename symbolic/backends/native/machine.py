@@ -20,6 +20,7 @@ from symbolic.backends.native.engine import load
 from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.loops import Writer
 from symbolic.backends.native.lowering import Contract, External, Lowered
+from symbolic.backends.native.matrices import matrices
 from symbolic.backends.native.nests import Nest, Schedule, arranged
 from symbolic.backends.native.pointwise import stored
 from symbolic.backends.native.rules import rule
@@ -27,6 +28,8 @@ from symbolic.backends.native.text import Function, Module, Value
 from symbolic.plan import Program, own
 from symbolic.spec import Spec
 
+WORK = -1
+"""The memory that a product of matrices needs while it runs."""
 _PIECE = 200  # calls in one function: LLVM takes long over long ones
 
 
@@ -102,11 +105,14 @@ class Native:
             if base in schedule.stored and base not in self.word:
                 needed[base] = (max(schedule.size(base), 8), schedule.first[base], last.get(base, born))
         self.places, size = arranged(needed)
+        self.places[WORK] = size
+        products = [matrices(stage) for stage in schedule.stages if isinstance(stage, Contract)]
+        size += max([one.workspace for one in products if one is not None], default=0)
         self.arena = np.empty(size + 64, np.uint8)
         start = -self.arena.ctypes.data % 64
         self.arena = self.arena[start : start + size]
         self.table[0] = self.arena.__array_interface__["data"][0]
-        self.arrays = {base: self._in_arena(base, at) for base, at in self.places.items()}
+        self.arrays = {base: self._in_arena(base, at) for base, at in self.places.items() if base != WORK}
 
     def _in_arena(self, base: int, at: int) -> Any:
         spec = self.lowered.spec(base)
@@ -228,7 +234,7 @@ class _Code:
     def __init__(self, native: Native) -> None:
         self.native, self.module = native, Module()
         self.steps: list[str | External] = []
-        self.known: dict[str, Function] = {}
+        self.known: dict[Any, Function] = {}
         calls: list[tuple[Function, list[tuple[int, int]]]] = []
         for stage in native.schedule.stages:
             if isinstance(stage, External):
@@ -248,11 +254,17 @@ class _Code:
         return found
 
     def _nest(self, nest: Nest, dtype: Callable[[int], Any] | None = None) -> tuple[Function, list[tuple[int, int]]]:
-        writer = Writer(self.module, self.native.host.vector_bits, nest, dtype or self._dtype, self.native.lowered.constants)
-        function = self._once(writer.write)
+        dtype = dtype or self._dtype
+        writer = Writer(self.module, self.native.host.vector_bits, nest, dtype, self.native.lowered.constants)
+        function = self._once(nest.key(dtype, self.native.lowered.constants), writer.write)
         return function, [(one.base, one.offset) for one in writer.pointers]
 
     def _contract(self, task: Contract) -> tuple[Function, list[tuple[int, int]]]:
+        found = matrices(task)
+        if found is not None:
+            function = self._once(found, lambda name: found.write(self.module, name, self.native.host))
+            left, right = task.operands
+            return function, [(left.base, left.offset), (right.base, right.offset), (task.target, 0), (WORK, 0)]
         plan = Plan(task)
         if not plan.tiled and not plan.dotted:
             return self._nest(as_nest(task), lambda base: task.dtype)
@@ -260,18 +272,13 @@ class _Code:
         left, right = task.operands
         start = 0 if task.region is None else task.region.offset
         places = [(left.base, left.offset), (right.base, right.offset), (task.target, start)]
-        return self._once(writer.write), places
+        return self._once(plan.key, writer.write), places
 
-    def _once(self, write: Callable[[str], Function]) -> Function:
+    def _once(self, key: Any, write: Callable[[str], Function]) -> Function:
         """A function, or the one that is alike."""
-        function = write("nest")
-        text = str(function)
-        if text in self.known:
-            self.module.functions.remove(function)
-            return self.known[text]
-        function.rename(f"nest{len(self.known)}")
-        self.known[text] = function
-        return function
+        if key not in self.known:
+            self.known[key] = write(f"nest{len(self.known)}")
+        return self.known[key]
 
     def _segment(self, calls: Sequence[tuple[Function, list[tuple[int, int]]]]) -> None:
         if not calls:
@@ -308,7 +315,10 @@ class _Code:
             return known[base]
 
         for function, places in calls:
-            given = [f.at(base_of(base), f.index(offset), stored(self._dtype(base))) for base, offset in places]
+            given = [
+                f.at(base_of(base), f.index(offset), stored(self._dtype(base))) if offset else base_of(base)
+                for base, offset in places
+            ]
             f.call(function, *given)
         f.give()
 

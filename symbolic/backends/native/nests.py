@@ -6,12 +6,16 @@ value that is read elsewhere, in another order, or by NumPy, is written to memor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import heapq
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from symbolic.backends.native.access import Sizes, View, in_order
 from symbolic.backends.native.lowering import Contract, External, Lowered, Looping, Point, Reduce, Task, Write
+from symbolic.printing import bits
 
 
 class Access(NamedTuple):
@@ -53,9 +57,43 @@ class Nest:
         if isinstance(task, Point):
             self.made.add(task.target)
 
+    def key(self, dtype: Callable[[int], Any], constants: dict[int, Any]) -> Any:
+        """What two nests have in common that are written alike."""
+        names: dict[Any, int] = {}
+
+        def name(base: int) -> Any:
+            value = constants.get(base)
+            if value is not None and np.ndim(value) == 0 and base not in self.made:
+                return bits(value)
+            return names.setdefault(base, len(names)), dtype(base)
+
+        def place(one: Access | None) -> Any:
+            return None if one is None else (name(one.base), names.setdefault(one, len(names)), one.strides, self.holds(one))
+
+        return self.domain, tuple(
+            [
+                (
+                    tuple([place(one) for one in step.operands]),
+                    name(step.task.target),
+                    step.task.target in self.stored,
+                    step.axes,
+                    place(step.region),
+                    type(step.task),
+                    _what(step.task),
+                )
+                for step in self.steps
+            ]
+        )
+
     def reads(self) -> Iterable[int]:
         """The values that come out of memory."""
         return [one.base for step in self.steps for one in step.operands if not self.holds(one)]
+
+
+def _what(task: Looping) -> Any:
+    if isinstance(task, Point):
+        return task.function, task.inner, task.dtype
+    return (task.how if isinstance(task, Reduce) else task.adds), task.dtype
 
 
 Stage = Nest | Contract | External
@@ -143,17 +181,33 @@ def _access(view: View, kept: list[int]) -> Access:
 def arranged(memory: dict[int, tuple[int, int, int]]) -> tuple[dict[int, int], int]:
     """A place for each value, by its size in bytes and the first and last stage that need it; and the bytes in all.
 
-    Values whose lives overlap do not share memory. The largest are placed first, each at the lowest free place.
+    Values whose lives overlap do not share memory. Each gets the smallest gap that holds it, when its life begins.
     """
-    placed: list[tuple[int, int, int, int]] = []  # place, end, first, last
     places: dict[int, int] = {}
-    for value, (size, first, last) in sorted(memory.items(), key=lambda one: -one[1][0]):
+    alive: list[tuple[int, int, int]] = []  # until when, where, how much
+    gaps: dict[int, int] = {}  # from where to where nobody lives
+    end = 0
+    for value, (size, first, last) in sorted(memory.items(), key=lambda one: one[1][1]):
+        while alive and alive[0][0] < first:
+            _, at, room = heapq.heappop(alive)
+            _give_back(gaps, at, at + room)
         room = -(-size // 64) * 64
-        at = 0
-        for start, end, born, died in sorted(placed):
-            if born <= last and first <= died and start < at + room:
-                at = max(at, end)
+        fitting = [(stop - start, start) for start, stop in gaps.items() if stop - start >= room]
+        if fitting:
+            length, at = min(fitting)
+            del gaps[at]
+            if length > room:
+                gaps[at + room] = at + length
+        else:
+            at, end = end, end + room
         places[value] = at
-        placed.append((at, at + room, first, last))
-    return places, max([end for _, end, _, _ in placed], default=0)
+        heapq.heappush(alive, (last, at, room))
+    return places, end
 
+
+def _give_back(gaps: dict[int, int], start: int, stop: int) -> None:
+    """A gap, joined to those beside it."""
+    if stop in gaps:
+        stop = gaps.pop(stop)
+    before = next((one for one, end in gaps.items() if end == start), None)
+    gaps[start if before is None else before] = stop

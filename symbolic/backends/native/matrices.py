@@ -1,0 +1,76 @@
+"""Is a sum of products a product of matrices? Then `gemm` writes it, in one go or for a row of them."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import NamedTuple
+
+from symbolic.backends.native.access import Sizes, in_order, joined
+from symbolic.backends.native.gemm import Batch, Strides, product, workspace_bytes
+from symbolic.backends.native.host import Host
+from symbolic.backends.native.lowering import Contract, DType
+from symbolic.backends.native.pointwise import element
+from symbolic.backends.native.text import Function, Module
+
+
+class Matrices(NamedTuple):
+    """C[b, m, n] = Σ_k A[b, m, k] · B[b, k, n]: the sizes, and the strides of each operand and of the result."""
+
+    dtype: DType
+    sizes: tuple[int, int, int]
+    a: Strides
+    b: Strides
+    c: Strides
+    batch: Batch | None
+
+    @property
+    def workspace(self) -> int:
+        """Bytes that it needs beside its operands."""
+        return workspace_bytes(*self.sizes, element(self.dtype))
+
+    def write(self, module: Module, name: str, host: Host) -> Function:
+        """A function of the addresses of A, B, C and the workspace."""
+        return product(
+            module,
+            name,
+            element(self.dtype),
+            host,
+            sizes=self.sizes,
+            a=self.a,
+            b=self.b,
+            c=self.c,
+            batch=self.batch,
+            private=True,
+        )
+
+
+def matrices(task: Contract) -> Matrices | None:
+    """A contraction as matrices; `None` where an operand's entries do not lie so."""
+    if task.region is not None:
+        return None
+    left, right = (view.strides for view in task.operands)
+    free = [k for k, size in enumerate(task.domain) if k not in task.axes and size != 1]
+    summed = [k for k in task.axes if task.domain[k] != 1]
+    made = in_order([task.domain[k] for k in range(len(task.domain)) if k not in task.axes])
+    out = dict(zip([k for k in range(len(task.domain)) if k not in task.axes], made, strict=True))
+    rows = [k for k in free if right[k] == 0 and left[k] != 0]
+    columns = [k for k in free if left[k] == 0 and right[k] != 0]
+    both = [k for k in free if left[k] != 0 and right[k] != 0]
+    if not rows or not columns or len(rows) + len(columns) + len(both) != len(free):
+        return None
+
+    def stride(strides: Sizes | dict[int, int], axes: list[int]) -> int | None:
+        return joined(tuple([task.domain[k] for k in axes]), tuple([strides[k] for k in axes]))
+
+    pairs = [stride(left, rows), stride(left, summed), stride(right, summed), stride(right, columns)]
+    pairs += [stride(out, rows), stride(out, columns)]
+    if None in pairs:
+        return None
+    batch = None
+    if both:
+        steps = [stride(one, both) for one in (left, right, out)]
+        if None in steps:
+            return None
+        batch = Batch(prod(task.domain[k] for k in both), *steps)
+    found = tuple([prod(task.domain[k] for k in axes) for axes in (rows, columns, summed)])
+    return Matrices(task.dtype, found, Strides(*pairs[:2]), Strides(*pairs[2:4]), Strides(*pairs[4:]), batch)  # type: ignore[arg-type]  # three
