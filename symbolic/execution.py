@@ -35,12 +35,14 @@ class Executable:
 
     into: tuple[int, ...]
     runs: int
+    general: bool
 
     def __init__(self, program: Program, into: Sequence[int] = ()) -> None:
         self.program = program
         self.into = tuple(into)
         self.runs = 0
         self.code: Compiled | None = None
+        self.general = False  # there is no shortcut to it
 
     def __call__(self, values: Sequence[Any], into: Sequence[Any] = (), mode: Mode | None = None) -> Sequence[Any]:
         """The outputs for the leaves' values; those of `into` are written there where the code can."""

@@ -26,6 +26,7 @@ class Compiled:
     source: str
     names: dict[str, Any]
     lock: Any
+    buffered: bool
 
     def __init__(self, program: Program, into: Sequence[int] = ()) -> None:
         self.program = program
@@ -34,6 +35,7 @@ class Compiled:
         exec(compile(self.source, f"<symbolic program {id(program):x}>", "exec"), self.names, scope)
         self.function: Callable[..., Any] = scope["program"]
         self.lock = threading.Lock()
+        self.buffered = any(isinstance(one, np.ndarray) for name, one in self.names.items() if name[0] == "b")
 
     def run(self, values: Sequence[Any], into: Sequence[Any] = ()) -> tuple[Any, ...] | None:
         """The outputs; `None` while another thread (or a callback from within) uses the buffers."""
@@ -42,11 +44,11 @@ class Compiled:
         try:
             return self.function(*values, *into)  # type: ignore[no-any-return]  # generated
         except Exception as error:
-            self._fail(error)
+            self.failed(error)
         finally:
             self.lock.release()
 
-    def _fail(self, error: Exception) -> NoReturn:
+    def failed(self, error: Exception) -> NoReturn:
         """The failing line of the generated code is the failing instruction."""
         traceback, line, values = error.__traceback__, 0, {}
         while traceback is not None:
