@@ -83,6 +83,7 @@ class Program:
                     remedy="return what the next call needs and pass it in; keep no traced value on self or outside",
                 )
         self.size = len(slots)
+        self.specs: list[AnySpec] = [facts.spec(node) for node in slots]
         self.outputs = tuple([slots[root] for root in roots])
         self.aliases = _aliases(self)
         _take_over(self)
