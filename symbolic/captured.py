@@ -39,6 +39,49 @@ from symbolic.rewriting import codes_of
 _KNOWN = ("numpy", "symbolic", "math", "builtins", "functools", "itertools", "operator", "typing", "collections")
 
 
+class Held:
+    """A place that is an object itself."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __call__(self) -> Any:
+        return self.value
+
+
+class Contents:
+    """The variable of an enclosing function."""
+
+    __slots__ = ("cell",)
+
+    def __init__(self, cell: types.CellType) -> None:
+        self.cell = cell
+
+    def __call__(self) -> Any:
+        return self.cell.cell_contents
+
+
+class Global:
+    """A global name, and attributes of it through modules."""
+
+    __slots__ = ("path", "space")
+
+    def __init__(self, space: dict[str, Any], path: tuple[str, ...]) -> None:
+        self.space, self.path = space, path
+
+    def __call__(self) -> Any:
+        value: Any = self.space[self.path[0]]
+        for name in self.path[1:]:
+            value = getattr(value, name)
+        return value
+
+
+UNBOUND = (NameError, ValueError, AttributeError, KeyError)
+"""What such a place raises while nothing stands there."""
+
+
 class Watch:
     """One place that a function reads, and what stood there."""
 
@@ -65,7 +108,7 @@ class Watch:
     def value(self) -> Any:
         try:
             return self.fetch()
-        except (NameError, ValueError, AttributeError, KeyError):
+        except UNBOUND:
             return ABSENT
 
     def holds(self) -> bool:
@@ -137,10 +180,10 @@ class _Search:
         self.places[key] = (what, fetch)
         try:
             value = fetch()
-        except (NameError, ValueError, AttributeError, KeyError):
+        except UNBOUND:
             return
         if isinstance(value, types.BuiltinMethodType) and is_moving(value.__self__):
-            self.places[key] = (what, lambda: value.__self__)
+            self.places[key] = (what, Held(value.__self__))
             return
         self.reach(what, value, 0)
 
@@ -152,9 +195,9 @@ class _Search:
         if isinstance(value, functools.partial):
             self.reach(what, value.func, depth)
             for one in (*value.args, *value.keywords.values()):
-                self.place((id(value), id(one)), what, lambda one=one: one)  # type: ignore[misc]  # bound now
+                self.place((id(value), id(one)), what, Held(one))
         elif isinstance(value, types.MethodType):
-            self.place(("self", id(value.__self__)), "self", lambda: value.__self__)
+            self.place(("self", id(value.__self__)), "self", Held(value.__self__))
             self.reach(what, value.__func__, depth)
         elif isinstance(value, (staticmethod, classmethod)):
             self.reach(what, value.__func__, depth)
@@ -212,7 +255,7 @@ class _Search:
         """The methods and properties that such code may call on an object, the operators among them."""
         if isinstance(owner, types.SimpleNamespace):
             return
-        self.place(("self", id(owner)), "self", lambda: owner)
+        self.place(("self", id(owner)), "self", Held(owner))
         self.methods_of(type(owner))
 
     def methods_of(self, owner: type) -> None:
@@ -235,11 +278,11 @@ class _Search:
         self.functions.add(function)
         said = _said(function.__code__)
         self.names |= said.names
-        self.place((id(function), "itself"), function.__name__, lambda: function)
+        self.place((id(function), "itself"), function.__name__, Held(function))
         for one in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self.reach("a default", one, 0)
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            self.place(("cell", id(cell)), name, lambda cell=cell: cell.cell_contents, function)  # type: ignore[misc]  # bound now
+            self.place(("cell", id(cell)), name, Contents(cell), function)
         space = function.__globals__
         for chain in said.chains:
             self.chain(chain, space, function)
@@ -288,13 +331,7 @@ class _Search:
             self.clock(".".join(chain))
             return
 
-        def fetch() -> Any:
-            got: Any = space[path[0]]
-            for name in path[1:]:
-                got = getattr(got, name)
-            return got
-
-        self.place((id(space), path), ".".join(path), fetch, reader)
+        self.place((id(space), path), ".".join(path), Global(space, path), reader)
 
 
 def is_clock(value: Any, rest: tuple[str, ...]) -> bool:

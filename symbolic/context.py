@@ -66,6 +66,22 @@ class _Here(threading.local):
 
 here: _Here = _Here()
 
+MODES: list[object] = []
+"""One entry for each block, in whatever thread, within which a call is not the usual one: it is traced, timed, looked
+at for what is not finite. While the list is empty, which is one word to look at, no thread is in any."""
+_SPECIAL = ("trace", "finite", "unchecked")
+
+
+@contextmanager
+def special() -> Iterator[None]:
+    """A block within which no call takes a short cut, in any thread."""
+    token = object()
+    MODES.append(token)
+    try:
+        yield
+    finally:
+        MODES.remove(token)
+
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """The nearest frame of the user's own program, rather than ours, NumPy's or another installed library's."""
@@ -120,11 +136,16 @@ def assigning() -> bool:
 def inside(**changes: Any) -> Iterator[None]:
     """Change some of the record for the length of a block."""
     before = {name: getattr(here, name) for name in changes}
+    token = object() if any(changes.get(name) for name in _SPECIAL) else None
+    if token is not None:
+        MODES.append(token)
     here.__dict__.update(changes)
     try:
         yield
     finally:
         here.__dict__.update(before)
+        if token is not None:
+            MODES.remove(token)
 
 
 @contextmanager

@@ -30,7 +30,9 @@ from symbolic.plan import own
 from symbolic.spec import OpaqueSpec, TupleSpec, describe, key_of, spec_of
 from symbolic.structure import Tree, alike, count, flatten, shown, unflatten
 from symbolic.trace import Tracing, constant_value, is_constant, run_body, trace
-from symbolic.values import native
+from symbolic.shortcut import MISS, Shortcuts
+from symbolic.usual import gradient, is_given
+from symbolic.values import like_argument, native
 
 T = TypeVar("T")
 _FLOATING = (float, complex, np.floating, np.complexfloating, np.ndarray)
@@ -65,6 +67,10 @@ class Call:
     def key(self) -> Any:
         """The same with those kinds; `None` where something moves, so that no trace serves again."""
         return None if self.layout is None else (self.layout, tuple([key_of(one) for one in self.values]))
+
+    def is_flat(self, args: tuple[Any, ...]) -> bool:
+        """Whether each argument is one traced array or number, as it is."""
+        return len(self.leaves) == len(self.traced) == len(args) and is_given(tuple(self.values), args)
 
     def rebuilt(self, layers: Sequence[AnyLayer]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments with layers in the place of the traced leaves."""
@@ -105,6 +111,7 @@ class Derivative:
         self.strict = strict  # every argument must have a gradient
         self.single, self.argnums = positions(argnums)
         self.paths = Paths(partial(_title, f))
+        self.shortcuts = Shortcuts()
         self.__wrapped__ = f
         self.__name__ = f"{'value_and_' if value else ''}{self.verb}({self.title})"
         self.__doc__ = getattr(f, "__doc__", None)
@@ -157,17 +164,28 @@ class Derivative:
 
     # ------------------------------------------------------------------ calling
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        found = MISS if kwargs else self.shortcuts(args)
+        return self._served(args, kwargs) if found is MISS else found
+
+    def _served(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call in the general way, and a shortcut for the next one like it."""
         call = Call(self, args, kwargs)
         if here.trace is not None or any(isinstance(leaf, Layer) for leaf in call.leaves):
             return self._inline(call, args)
-        return self.on_path(call, lambda on: self._called(call, args, on))
+        found, on, executable = self.on_path(call, lambda on: self._called(call, args, on))
+        if not kwargs and call.is_flat(args):
+            self.shortcuts.offer(executable, lambda: gradient(self, on, call, args, executable))
+        return found
 
-    def _called(self, call: Call, args: tuple[Any, ...], on: Specialization) -> Any:
+    def _called(
+        self, call: Call, args: tuple[Any, ...], on: Specialization
+    ) -> tuple[Any, Specialization, Executable]:
         executable: Executable = on.cached(("grad", *call.asked), lambda: self._program(on, call))
         primal = len(on.outputs)
-        results = executable.derivatives([*call.values, *on.values()], primal, len(executable.program.outputs))
+        results = executable.derivatives([*call.values, *on.snapshots()], primal, len(executable.program.outputs))
         deltas = {k: like_argument(call.leaves[k], one) for k, one in zip(call.asked, results[primal:], strict=True)}
-        return self._answer(returned(on).rebuilt(results[:primal]), self._structured(call, args, deltas))
+        answer = self._answer(returned(on).rebuilt(results[:primal]), self._structured(call, args, deltas))
+        return answer, on, executable
 
     def _answer(self, value: Any, gradient: tuple[Any, ...]) -> Any:
         found = gradient[0] if self.single else gradient
@@ -329,12 +347,3 @@ def as_constants(leaves: Sequence[Any], layers: Sequence[AnyLayer]) -> Sequence[
 
 def _kept(value: Any) -> Any:
     return np.array(value) if isinstance(value, np.ndarray) else value
-
-
-def like_argument(argument: Any, delta: Any) -> Any:
-    """A delta as the kind of value that its argument is: 0-d arrays stay arrays, Python numbers Python numbers."""
-    if isinstance(argument, np.ndarray):
-        return np.asarray(delta, dtype=argument.dtype if argument.dtype.kind in "fc" else None)
-    if isinstance(argument, (float, complex)) and not isinstance(argument, np.generic):
-        return type(argument)(delta)
-    return delta

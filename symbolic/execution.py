@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from symbolic.backends.numpy import Compiled, compiled
+from symbolic.backends.schedule import is_large
 from symbolic.context import here, inside
 from symbolic.differentiate import gradients, ones_like
 from symbolic.errors import LayerError, NonFiniteError, ShapeError, Where, located
@@ -27,7 +28,7 @@ from symbolic.trace import Tracing
 from symbolic.values import fitted
 
 _PROGRAMS = 16  # of one specialization: optimizers of other settings make programs of their own
-_WARM = 2  # runs by the interpreter before it is worth compiling
+_WARM = 2  # runs by the interpreter before it is worth compiling, where arrays are small
 
 
 class Executable:
@@ -35,12 +36,14 @@ class Executable:
 
     into: tuple[int, ...]
     runs: int
+    general: bool
 
     def __init__(self, program: Program, into: Sequence[int] = ()) -> None:
         self.program = program
         self.into = tuple(into)
         self.runs = 0
         self.code: Compiled | None = None
+        self.general = False  # there is no shortcut to it
 
     def __call__(self, values: Sequence[Any], into: Sequence[Any] = (), mode: Mode | None = None) -> Sequence[Any]:
         """The outputs for the leaves' values; those of `into` are written there where the code can."""
@@ -49,8 +52,9 @@ class Executable:
                 found = self.code.run(values, into)
                 if found is not None:
                     return found
-            elif self.runs == _WARM:
+            elif self.runs >= _WARM or is_large(self.program):
                 self.code = compiled(self.program, self.into)
+                return self(values, into)
             self.runs += 1
         slots = self.program.slots(values)
         self.program.run(slots, 0, self.program.split, mode)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from symbolic.captured import Watch
+from symbolic.captured import Held, Watch
 from symbolic.context import here, scope, source
 from symbolic.dims import Names
 from symbolic.errors import DtypeError, ShapeError, SymbolicError, Where, fail, place_of
@@ -157,8 +157,7 @@ class SymbolicFunction(Layer[Any, Any]):
             self._checked(tracing, layers, None, where, names)
             args, kwargs = self._arguments(layers)
             if self.bound:
-                bound = self.bound
-                tracing.hyperparameters.append(Watch("a hyperparameter", lambda: bound, None))
+                tracing.hyperparameters.append(Watch("a hyperparameter", Held(self.bound), None))
             returned = run_body(self.store if own else None, self.function, args, kwargs)
             if returned is None:
                 refuse(f"{self.title} returned nothing", "end its body with `return` and the result")
@@ -223,6 +222,12 @@ class SymbolicFunction(Layer[Any, Any]):
         if concrete(hint) and type(value) in (int, float):
             return hint(value)
         return native(value)
+
+    @staticmethod
+    def declares(self: SymbolicFunction) -> Any:
+        """The native type that `finish` gives, of a single result; `None` where nothing is declared."""
+        returns = self.plan.returns
+        return None if returns is None else returns.native
 
     @staticmethod
     def finish(self: SymbolicFunction, value: Any) -> Any:

@@ -121,6 +121,8 @@ class Literal(Layer[Tape[object, Never], Tape[D, G]], Tape[D, G], Generic[D, G])
 
 Change = tuple[Any, str, Any]
 """An object, an attribute of it, and its new value."""
+STEPPING = threading.RLock()
+"""Steps are taken one at a time: each reads the weights, computes, and writes them."""
 COMMITTING = threading.Lock()
 """Held while weights change, and while somebody takes a snapshot of one."""
 
@@ -147,10 +149,14 @@ class Cell:
     def snapshot(self) -> Any:
         """The value, for somebody to keep: it will never change, and nobody can change it."""
         with COMMITTING:
-            self.exposed = True
-            if isinstance(self.value, np.ndarray):
-                self.value.flags.writeable = False
-            return self.value
+            return self.expose()
+
+    def expose(self) -> Any:
+        """The same for somebody who holds `COMMITTING`."""
+        self.exposed = True
+        if isinstance(self.value, np.ndarray):
+            self.value.flags.writeable = False
+        return self.value
 
     def blank(self) -> Any:
         """An array that the next value may be written into."""
@@ -309,6 +315,15 @@ def like(old: Any, new: Any) -> Any:
     if isinstance(old, (int, np.integer)):
         return type(old)(np.rint(new))
     return type(old)(new)
+
+
+def as_kind(old: Any, new: Any) -> Any:
+    """The new value as the old one's kind; mostly it is already."""
+    if type(new) is type(old) and (
+        not isinstance(old, np.ndarray) or (new.dtype == old.dtype and new.shape == old.shape)
+    ):
+        return new
+    return like(old, new)
 
 
 def written(value: Any) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from symbolic.context import here, source
+from symbolic.context import here, source, special
 from symbolic.errors import place_of
 from symbolic.evaluation import Evaluation
 from symbolic.execution import Executable, Specialization, Timed, look, shaped
@@ -24,10 +24,12 @@ from symbolic.ops.passing import Item, Tuple
 from symbolic.paths import Paths, Request
 from symbolic.plan import own
 from symbolic.runtime import install
+from symbolic.shortcut import MISS, Shortcuts
 from symbolic.spec import AnySpec, TupleSpec, key_of, spec_of
 from symbolic.tape import Tape
 from symbolic.trace import Tracing, constant_value, is_constant, trace
 from symbolic.training import Trainer, move
+from symbolic.usual import is_given, prediction
 from symbolic.values import entries, finished, fitted, gathered, layout, read_only, structured
 
 T = TypeVar("T")
@@ -42,6 +44,7 @@ class Network(Paths):
         self._layer = held
         self.seconds: dict[str, list[float]] | None = None
         self.last: dict[str, list[float]] = {}
+        self.shortcuts = Shortcuts()
 
     @property
     def layer(self) -> AnyLayer:
@@ -199,15 +202,24 @@ class _Runtime:
     """See `symbolic.layer.Runtime`."""
 
     def predict(self, layer: AnyLayer, inputs: tuple[Any, ...]) -> Any:
-        net, value = network(layer), gathered(layer, inputs)
-        return net.on_path(value, lambda on: self._predict(net, on, value))
+        net = network(layer)
+        found = net.shortcuts(inputs)
+        return self._predicted(net, layer, inputs) if found is MISS else found
 
-    def _predict(self, net: Network, found: Specialization, value: Any) -> Any:
+    def _predicted(self, net: Network, layer: AnyLayer, inputs: tuple[Any, ...]) -> Any:
+        """A prediction in the general way, and a shortcut for the next one like it."""
+        value = gathered(layer, inputs)
+        result, on = net.on_path(value, lambda on: self._predict(net, on, value))
+        if is_given(value, inputs):
+            net.shortcuts.offer(on.forward(), lambda: prediction(net, on, key_of(value), inputs))
+        return result
+
+    def _predict(self, net: Network, found: Specialization, value: Any) -> tuple[Any, Specialization]:
         if here.trace is not None:  # within a body, as numbers
             for weight in found.weights:
                 here.trace.read(weight)
         results = net.execute(found.forward(), [*entries(value), *found.snapshots()])
-        return finished(net.layer, shaped(found.output, results))
+        return finished(net.layer, shaped(found.output, results)), found
 
     def forward(self, layer: AnyLayer, tape: Any) -> Any:
         if not isinstance(tape, Tape):
@@ -237,7 +249,8 @@ class _Runtime:
         before, net.seconds = net.seconds, {}
         net.last = net.seconds
         try:
-            yield
+            with special():
+                yield
         finally:
             net.seconds = before
 

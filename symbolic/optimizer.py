@@ -67,7 +67,7 @@ class _Steps:
         self.kind, self.taken = kind, 0
 
 
-_LAST_MOVER = _PerWeight()
+LAST_MOVER = _PerWeight()
 
 _SHARE: dict[str, Any] = {"below": 1.0}  # the share of the old that is kept
 _INTERNAL = {"learning_rate", "parts", "_ordered", "_fixed", "_key", "_states", "_steps"}
@@ -188,7 +188,7 @@ class Optimizer:
             )
 
     def _took_over(self, weight: Any) -> bool:
-        last: _Steps | None = _LAST_MOVER.get(weight)
+        last: _Steps | None = LAST_MOVER.get(weight)
         return last is not None and last is not self._steps and last.kind is type(self) and last.taken == 1
 
     def changes(self, weights: Sequence[Any], new_states: Sequence[State]) -> list[Change]:
@@ -196,8 +196,8 @@ class Optimizer:
         found: list[Change] = [(self._steps, "taken", self._steps.taken + 1)]
         if self.names:
             found.append(self._states.change(weights, new_states))
-        if any(_LAST_MOVER.get(weight) is not self._steps for weight in weights):
-            found.append(_LAST_MOVER.change(weights, [self._steps] * len(weights)))
+        if any(LAST_MOVER.get(weight) is not self._steps for weight in weights):
+            found.append(LAST_MOVER.change(weights, [self._steps] * len(weights)))
         return found
 
     def commit(self, weights: Sequence[Any], new_states: Sequence[State]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, overload
 
@@ -12,9 +11,11 @@ from symbolic.context import here, inside
 from symbolic.errors import DtypeError, NonFiniteError, SymbolicError, Where, place_of, warn
 from symbolic.execution import Executable, Specialization, Timed, entirely_finite, finite, shaped
 from symbolic.layer import AnyLayer, In_contra, Out_co, refuse
-from symbolic.leaves import COMMITTING, Weight, commit, like
-from symbolic.spec import spec_of
+from symbolic.leaves import COMMITTING, STEPPING, Weight, as_kind, commit, like
+from symbolic.shortcut import MISS, Shortcuts
+from symbolic.spec import key_of, spec_of
 from symbolic.tape import A2, A3, A4, A5, A6, A, B, Tape, Ts
+from symbolic.usual import is_given, stepping
 from symbolic.values import entries, finished, gathered
 
 if TYPE_CHECKING:
@@ -39,10 +40,6 @@ def grouped(weights: Sequence[Weight[Any, Any]], given: Any) -> Groups:
         optimizer = optimizer_of(weight, given)
         groups.setdefault(id(optimizer), (optimizer, []))[1].append(k)
     return list(groups.values())
-
-
-STEPPING = threading.RLock()
-"""Steps are taken one at a time: each reads the weights, computes, and writes them."""
 
 
 def move(weights: Sequence[Weight[Any, Any]], deltas: Sequence[Any], given: Any) -> None:
@@ -137,6 +134,7 @@ class Trainer(Generic[In_contra, Out_co]):
             refuse(f"{optimizer!r} as an optimizer", "give an instance of one: SGD(0.1), Adam(0.001)", DtypeError)
         self.net, self.optimizer = net, optimizer
         self.layer: AnyLayer = net.layer  # which its record does not keep alive
+        self.shortcuts = Shortcuts()
 
     @overload
     def __call__(self: Trainer[Tape[A, Any], Tape[B, Any]], a: A, /) -> B: ...
@@ -163,7 +161,8 @@ class Trainer(Generic[In_contra, Out_co]):
         *rest: *Ts,
     ) -> B: ...
     def __call__(self, *inputs: Any) -> Any:  # type: ignore[misc]  # mypy does not fit *Ts into *Any
-        return self.step(gathered(self.layer, inputs))
+        found = self.shortcuts(inputs)
+        return self._served(inputs) if found is MISS else found
 
     @overload
     def run(self: Trainer[Tape[A, Any], Tape[B, Any]], n: int, a: A, /) -> B: ...
@@ -194,17 +193,29 @@ class Trainer(Generic[In_contra, Out_co]):
     ) -> B: ...
     def run(self, n: int, *inputs: Any) -> Any:  # type: ignore[misc]  # the same
         """n steps on the same inputs; the value from before the last one."""
-        value = gathered(self.layer, inputs)
         result = None
         for _ in range(n):
-            result = self.step(value)
+            result = self(*inputs)
+        return result
+
+    def _served(self, inputs: tuple[Any, ...]) -> Any:
+        """A step in the general way, and a shortcut for the next one like it."""
+        value = gathered(self.layer, inputs)
+        with STEPPING:
+            result, on, step, groups = self._taken(value)
+            if is_given(value, inputs):
+                given = key_of(value), inputs
+                self.shortcuts.offer(step.executable, lambda: stepping(self, on, step, groups, *given))
         return result
 
     def step(self, value: Any) -> Any:
         with STEPPING:
-            return self.net.on_path(value, lambda on: self._step(on, value))
+            return self._taken(value)[0]
 
-    def _step(self, on: Specialization, value: Any) -> Any:
+    def _taken(self, value: Any) -> tuple[Any, Specialization, Step, Groups]:
+        return self.net.on_path(value, lambda on: self._step(on, value))
+
+    def _step(self, on: Specialization, value: Any) -> tuple[Any, Specialization, Step, Groups]:
         if not on.weights:
             raise SymbolicError(
                 f"train has nothing to move: {self.layer!r} has no weights",
@@ -215,7 +226,7 @@ class Trainer(Generic[In_contra, Out_co]):
             warn("train was given no optimizer: the deltas are kept, and nothing moves", stacklevel=4)
         key = ("step", tuple([(None if o is None else o.key(), tuple(numbers)) for o, numbers in groups]))
         step: Step = on.cached(key, lambda: Step(on, groups))
-        return finished(self.layer, self._run(on, step, groups, value))
+        return self._run(on, step, groups, value), on, step, groups
 
     def _run(self, on: Specialization, step: Step, groups: Groups, value: Any) -> Any:
         values = [*entries(value), *on.values()]
@@ -226,20 +237,25 @@ class Trainer(Generic[In_contra, Out_co]):
             optimizer.begin(mine)
             values += [optimizer.rate(), float(optimizer.count + 1)]
             values += [one for weight in mine for one in optimizer.state_of(weight)]
-        results = self._results(on, step, values)
-        self._commit(on, step, groups, results)
-        return shaped(on.output, results[: step.primal])
-
-    def _results(self, on: Specialization, step: Step, values: list[Any]) -> Sequence[Any]:
-        """The program's outputs, all of them finite, or an error that names where they are not."""
-        stop = step.primal + len(step.gradients)
         if self.net.seconds is None:
             arrays = [on.weights[k] for k in step.moving if isinstance(on.weights[k].cell.value, np.ndarray)]
             results = step.executable(values, [weight.cell.blank() for weight in arrays])
         else:
             results = self._timed(step, values)
-        if finite(results):
-            return results
+        return self.completed(on, step, groups, values, results)
+
+    def completed(
+        self, on: Specialization, step: Step, groups: Groups, values: Sequence[Any], results: Sequence[Any]
+    ) -> Any:
+        """Look at the program's results, commit them, and give the value."""
+        if not finite(results):
+            results = self._again(on, step, values)
+        self._commit(on, step, groups, results)
+        return finished(self.layer, shaped(on.output, results[: step.primal]))
+
+    def _again(self, on: Specialization, step: Step, values: Sequence[Any]) -> Sequence[Any]:
+        """The program's outputs by a pass with care, all of them finite, or an error that names where they are not."""
+        stop = step.primal + len(step.gradients)
         results = step.executable.again(values, step.primal, stop)
         for what, found in (
             (f"the loss is {_loss(results[: step.primal])}", results[: step.primal]),
@@ -250,7 +266,7 @@ class Trainer(Generic[In_contra, Out_co]):
                 raise step.executable.culprit(values, what, names_of(self.layer, on))
         return results
 
-    def _timed(self, step: Step, values: list[Any]) -> Sequence[Any]:
+    def _timed(self, step: Step, values: Sequence[Any]) -> Sequence[Any]:
         """The same by the interpreter, with a clock at each instruction."""
         net, program = self.net, step.executable.program
         mode = Timed(net.seconds, program.split)  # type: ignore[arg-type]  # it is being timed
@@ -276,17 +292,8 @@ class Trainer(Generic[In_contra, Out_co]):
             changes = []
             for k, weight in enumerate(on.weights):
                 old = weight.cell.value
-                changes += weight.cell.changes(_kind(old, new[k]) if k in new else old, deltas[k])
+                changes += weight.cell.changes(as_kind(old, new[k]) if k in new else old, deltas[k])
             commit(changes + [one for optimizer, mine, state in stored for one in optimizer.changes(mine, state)])
-
-
-def _kind(old: Any, new: Any) -> Any:
-    """The new value as the old one's kind; mostly it is already."""
-    if type(new) is type(old) and (
-        not isinstance(old, np.ndarray) or (new.dtype == old.dtype and new.shape == old.shape)
-    ):
-        return new
-    return like(old, new)
 
 
 def names_of(layer: AnyLayer, on: Specialization) -> dict[AnyLayer, str]:

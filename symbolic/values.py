@@ -129,3 +129,12 @@ def finished(layer: AnyLayer, value: Any) -> Any:
     """The value as the native type that the layer's hints declare."""
     finish = getattr(type(layer), "finish", None)
     return value if finish is None else finish(layer, value)
+
+
+def like_argument(argument: Any, delta: Any) -> Any:
+    """A delta as the kind of value that its argument is: 0-d arrays stay arrays, Python numbers Python numbers."""
+    if isinstance(argument, np.ndarray):
+        return np.asarray(delta, dtype=argument.dtype if argument.dtype.kind in "fc" else None)
+    if isinstance(argument, (float, complex)) and not isinstance(argument, np.generic):
+        return type(argument)(delta)
+    return delta

@@ -1,7 +1,8 @@
-"""How does a program run fast with NumPy alone? As one straight-line Python function that writes into kept buffers.
+"""How does a program run fast with NumPy alone? As straight-line Python that writes into kept buffers.
 
 Each instruction is a line `v7 = k7(v3, v5, b2)`. Buffers are shared by values whose lives do not overlap; an
-elementwise operation may write over an operand that dies there. Outputs are always fresh arrays.
+elementwise operation may write over an operand that dies there. Outputs are always fresh arrays. A short program is
+one function; a long one is cut into pieces, of which each call compiles one more, the others being interpreted.
 """
 
 from __future__ import annotations
@@ -12,160 +13,114 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from symbolic.plan import Instruction, Program, is_buffer, own
-from symbolic.spec import Spec, spec_of
+from symbolic.backends.schedule import Unit, members_of, schedule
+from symbolic.backends.writer import Writer
+from symbolic.plan import Program
+from symbolic.spec import spec_of
 
-LONGEST = 2000  # instructions; Python's compiler takes seconds beyond, and the interpreter loses little there
-
-_SYMBOLS = {"+", "-", "*", "<", "<=", ">", ">=", "==", "!="}
+LONGEST = 1000  # instructions of one function; Python's compiler takes 20 µs for each
 
 
 class Compiled:
-    """A program as one generated function. One thread at a time runs it; `run` says no to a second one."""
+    """A program as generated code. One thread at a time runs it; `run` says no to a second one."""
 
-    source: str
     names: dict[str, Any]
     lock: Any
+    function: Callable[..., Any]
+    buffered: bool
 
     def __init__(self, program: Program, into: Sequence[int] = ()) -> None:
         self.program = program
-        self.source, self.names = _Writer(program, into).write()
-        scope: dict[str, Any] = {}
-        exec(compile(self.source, f"<symbolic program {id(program):x}>", "exec"), self.names, scope)
-        self.function: Callable[..., Any] = scope["program"]
+        order = schedule(program)
+        self.writer = Writer(program, into, order)
+        self.names = self.writer.names
+        self.codes: dict[Any, dict[int, int]] = {}  # for each code object the instruction of each line
         self.lock = threading.Lock()
+        pieces = _cut(order)
+        if len(pieces) > 1:
+            self.pieces: list[Any] = pieces
+            self.ready = 0
+            self.function = self._in_pieces
+            self.buffered = True
+        else:
+            self.function = self._compile(*self.writer.whole())
+            self.buffered = self.writer.buffered
 
-    def run(self, values: Sequence[Any], into: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+    @property
+    def source(self) -> str:
+        return self.writer.source
+
+    def _compile(self, source: str, lines: dict[int, int]) -> Callable[..., Any]:
+        scope: dict[str, Any] = {}
+        exec(compile(source, f"<symbolic program {id(self.program):x}>", "exec"), self.names, scope)
+        function: Callable[..., Any] = scope["program"]
+        self.codes[function.__code__] = lines
+        return function
+
+    def run(self, values: Sequence[Any], into: Sequence[Any] = ()) -> Sequence[Any] | None:
         """The outputs; `None` while another thread (or a callback from within) uses the buffers."""
         if not self.lock.acquire(blocking=False):
             return None
         try:
             return self.function(*values, *into)  # type: ignore[no-any-return]  # generated
         except Exception as error:
-            self._fail(error)
+            self.failed(error)
         finally:
             self.lock.release()
 
-    def _fail(self, error: Exception) -> NoReturn:
+    # ------------------------------------------------------------------ a long program
+    def _in_pieces(self, *given: Any) -> Sequence[Any]:
+        """The pieces one after the other, over slots; each call makes one more of them a function."""
+        if self.ready < len(self.pieces):
+            self.pieces[self.ready] = self._compile(*self.writer.piece(self.pieces[self.ready], self.ready * LONGEST))
+            self.ready += 1
+        count = len(self.program.leaves)
+        slots = self.program.slots(given[:count])
+        targets = given[count:]
+        for piece in self.pieces:
+            if isinstance(piece, list):
+                self._interpret(piece, slots)
+            else:
+                piece(slots, targets)
+        results = self.program.results(slots)
+        for target, k in zip(targets, self.writer.targets, strict=True):
+            if results[k] is not target:
+                np.copyto(target, results[k])
+                results[k] = target
+        return results
+
+    def _interpret(self, piece: Sequence[Unit], slots: list[Any]) -> None:
+        for unit in piece:
+            for at in members_of(unit):
+                if at < self.program.split:
+                    self.program.run(slots, at, at + 1)
+                else:
+                    with np.errstate(all="ignore"):
+                        self.program.run(slots, at, at + 1)
+
+    # ------------------------------------------------------------------ errors
+    def failed(self, error: Exception) -> NoReturn:
         """The failing line of the generated code is the failing instruction."""
-        traceback, line, values = error.__traceback__, 0, {}
+        traceback, at, values = error.__traceback__, None, {}
         while traceback is not None:
-            if traceback.tb_frame.f_code is self.function.__code__:
-                line, values = traceback.tb_lineno, {**self.names, **traceback.tb_frame.f_locals}
+            lines = self.codes.get(traceback.tb_frame.f_code)
+            if lines is not None:
+                at, values = lines.get(traceback.tb_lineno), {**self.names, **traceback.tb_frame.f_locals}
             traceback = traceback.tb_next
-        at = self.names["lines"].get(line)
         if at is None:
             raise error
         sources = self.program.instructions[at].sources
-        self.program.fail(error, at, [spec_of(values.get(f"v{k}")) for k in sources])
+        in_group = at in self.writer.grouped
+        specs = [self.program.specs[k] if in_group else spec_of(values.get(f"v{k}")) for k in sources]
+        self.program.fail(error, at, specs)
 
 
-class _Writer:
-    def __init__(self, program: Program, into: Sequence[int]) -> None:
-        self.program = program
-        self.into = {program.outputs[k]: f"o{k}" for k in into if _writable(program, k)}
-        self.copied_into = {k: f"o{k}" for k in into if program.outputs[k] not in self.into}
-        self.targets = [f"o{k}" for k in into]
-        self.names: dict[str, Any] = {"np": np, "own": own, "copyto": np.copyto, "errstate": np.errstate, "lines": {}}
-        self.lines: list[str] = []
-        self.death = _deaths(program)
-        self.buffers: dict[int, str] = {}  # the alias root that a buffer holds now
-        self.idle: dict[tuple[Any, int], list[str]] = {}
-
-    def write(self) -> tuple[str, dict[str, Any]]:
-        program = self.program
-        for k, value in program.constants:
-            self.names[f"v{k}"] = value
-        count = len(program.instructions)
-        names = [*(f"v{k}" for k in range(len(program.leaves))), *self.targets]
-        self.lines = [f"def program({', '.join(names)}):"]
-        for at in range(program.split):
-            self.instruction(at, "    ")
-        if program.split < count:
-            self.lines.append("    with errstate(all='ignore'):")
-            for at in range(program.split, count):
-                self.instruction(at, "        ")
-        self.lines += [f"    copyto({name}, v{program.outputs[k]})" for k, name in self.copied_into.items()]
-        self.lines.append(f"    return ({''.join(self.result(k) + ', ' for k in range(len(program.outputs)))})")
-        return "\n".join(self.lines), self.names
-
-    def result(self, k: int) -> str:
-        if k in self.copied_into:
-            return self.copied_into[k]
-        name = f"v{self.program.outputs[k]}"
-        return f"own({name})" if self.program.copied[k] else name
-
-    def instruction(self, at: int, indent: str) -> None:
-        one = self.program.instructions[at]
-        values = [f"v{k}" for k in one.sources]
-        early = one.node.elementwise
-        if early:
-            self.bury(at)
-        self.lines.append(f"{indent}v{one.target} = {self.expression(at, one, values)}")
-        self.names["lines"][len(self.lines)] = at
-        if not early:
-            self.bury(at)
-
-    def expression(self, at: int, one: Instruction, values: list[str]) -> str:
-        spec = one.spec
-        if one.node.symbol in _SYMBOLS and isinstance(spec, Spec) and spec.python is not None and len(values) == 2:
-            return f"{values[0]} {one.node.symbol} {values[1]}"
-        name = f"k{at}"
-        self.names[name] = one.kernel
-        if one.takes_out:
-            into = self.target(one) if one.reads[-1] < 0 else [f"v{one.reads[-1]}"]  # or its first operand's array
-            values = [*values, *into]
-        return f"{name}({', '.join(values)})"
-
-    def target(self, one: Instruction) -> list[str]:
-        """The array that takes the result: the caller's, a buffer, or a fresh one."""
-        if one.target in self.into:
-            return [self.into[one.target]]
-        root = self.program.aliases[one.target]
-        if not is_buffer(one.spec) or self.death[root] > len(self.program.instructions):
-            return ["None"]
-        assert isinstance(one.spec, Spec)
-        key = (one.spec.dtype, one.spec.shape)
-        idle = self.idle.setdefault(key, [])  # type: ignore[arg-type]  # a dtype and a shape
-        if idle:
-            name = idle.pop()
-        else:
-            name = f"b{one.target}"
-            self.names[name] = np.empty(one.spec.shape, one.spec.dtype)
-        self.buffers[root] = name
-        return [name]
-
-    def bury(self, at: int) -> None:
-        """Give back the buffers of the values that nobody needs after this instruction."""
-        for k in set(self.program.instructions[at].sources):
-            root = self.program.aliases[k]
-            if self.death[root] == at and root in self.buffers:
-                name = self.buffers.pop(root)
-                buffer = self.names[name]
-                self.idle.setdefault((buffer.dtype, buffer.shape), []).append(name)
+def _cut(order: Sequence[Unit]) -> list[list[Unit]]:
+    """The order in pieces of a length that Python compiles at once."""
+    return [list(order[k : k + LONGEST]) for k in range(0, len(order), LONGEST)] or [[]]
 
 
-def _writable(program: Program, k: int) -> bool:
-    """Whether an output's own instruction can write into the caller's array."""
-    slot = program.outputs[k]
-    makers = [one for one in program.instructions if one.target == slot]
-    return bool(makers) and makers[0].takes_out and is_buffer(makers[0].spec) and program.outputs.count(slot) == 1
-
-
-def _deaths(program: Program) -> list[int]:
-    """For each alias root the last instruction that reads it; outputs outlive all of them."""
-    last = [-1] * program.size
-    for at, one in enumerate(program.instructions):
-        for k in one.sources:
-            last[program.aliases[k]] = at
-        last[program.aliases[one.target]] = max(last[program.aliases[one.target]], at)
-    for k in program.outputs:
-        last[program.aliases[k]] = len(program.instructions) + 1
-    return last
-
-
-def compiled(program: Program, into: Sequence[int] = ()) -> Compiled | None:
-    """The program as code, unless it is too long for Python's compiler."""
-    if len(program.instructions) > LONGEST:
-        return None
+def compiled(program: Program, into: Sequence[int] = ()) -> Compiled:
+    """The program as code."""
     return Compiled(program, into)
+

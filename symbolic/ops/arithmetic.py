@@ -120,12 +120,22 @@ def known_number(value: Any) -> Any:
 _SHORTER: dict[float, np.ufunc] = {-1.0: np.reciprocal, 0.5: np.sqrt, 1.0: np.positive, 2.0: np.square}
 
 
+def square(x: Any, exponent: Any) -> Any:
+    """x² of a Python float: NumPy's, whose last bit Python's own `**` may miss, and infinite where that raises."""
+    return x * x
+
+
 class Power(Binary, numpy=np.power, symbol="**"):
     """x ^ y."""
 
     __slots__ = ()
     domain = "positive"
     derivative: ClassVar[Any] = staticmethod(power_rule)
+
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        base = specs[0]
+        floats = isinstance(base, Spec) and base.python is float
+        return (square, False) if floats and known_number(self.operands[1]) == 2 else super().kernel(specs, out)
 
     def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
         """Arrays take the short cuts that NumPy's own `**` takes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter, methodcaller
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from symbolic.errors import ShapeError
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
+from symbolic.ops.binding import Kernel
 from symbolic.ops.families import Movement
 from symbolic.ops.operation import Operation, array, static
 from symbolic.ops.passing import Mark
@@ -82,6 +84,23 @@ class Rearranged(Movement):
             kind = AxisShapeError if isinstance(error, np.exceptions.AxisError) else ShapeError
             seen = f"{type(self).__name__} of an array of shape {show(shown or shape)}: {error}"
             raise kind(seen, remedy="name axes that the array has") from error
+
+
+class Permuted(Rearranged):
+    """The axes in another order."""
+
+    __slots__ = ()
+
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        """By a method of arrays, for the order that is found on an array each of whose sizes is another."""
+        (spec,) = specs
+        rank = len(spec.shape) if isinstance(spec, Spec) and spec.shape is not None else 0
+        if rank < 2:
+            return super().kernel(specs, out)
+        order = [size - 2 for size in np.shape(self.evaluate(np.broadcast_to(NO_MEMORY, tuple(range(2, rank + 2)))))]
+        if order == list(range(rank))[::-1]:
+            return attrgetter("T"), False
+        return methodcaller("transpose", order), False
 
 
 def in_order(operand: AnyLayer, spec: AnySpec) -> bool | None:

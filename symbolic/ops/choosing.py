@@ -34,11 +34,22 @@ class Where(Elementwise, numpy=np.where):
         return Spec(broadcast([condition.shape, one.shape, other.shape]), result_dtype([one, other]))
 
     def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
-        return np.where, False
+        condition = specs[0]
+        chosen = isinstance(condition, Spec) and condition.dtype == np.dtype(bool)
+        return (where_into, True) if chosen and isinstance(out, Spec) and out.known else (np.where, False)
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         condition = operands[0]
         return None, np.where(condition, delta, 0), np.where(condition, 0, delta)
+
+
+def where_into(condition: Any, one: Any, other: Any, out: Any) -> Any:
+    """np.where, into an array that is neither of the operands; without an array, into a new one."""
+    if out is None:
+        return np.where(condition, one, other)
+    np.copyto(out, other)
+    np.copyto(out, one, where=condition)
+    return out
 
 
 def _where(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -52,6 +52,8 @@ class Elementwise(Operation):
         python = out.python if isinstance(out, Spec) else None
         if python is None:
             return ufunc, True
+        if self.symbol == "/" and python is float:
+            return quotient, False
         exact = self.symbol in _EXACT or python is int or python is bool
         return (PYTHON_OPERATORS[self.symbol] if exact else _Python(ufunc, python)), False
 
@@ -75,6 +77,11 @@ class _Python:
 
     def __call__(self, *values: Any) -> Any:
         return self.kind(self.ufunc(*values))
+
+
+def quotient(x: Any, y: Any) -> Any:
+    """x / y of Python numbers; by zero it is what NumPy says."""
+    return x / y if y else float(np.divide(x, y))
 
 
 @lru_cache(maxsize=256)

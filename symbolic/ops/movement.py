@@ -10,7 +10,7 @@ import numpy as np
 from symbolic.errors import ShapeError
 from symbolic.layer import AnyLayer, unsupported
 from symbolic.literal import as_layer
-from symbolic.ops.axes import Rearranged, in_order, ints, plain
+from symbolic.ops.axes import Permuted, Rearranged, in_order, ints, plain
 from symbolic.ops.binding import implements
 from symbolic.ops.deltas import ReshapeLike
 from symbolic.ops.families import Movement
@@ -87,7 +87,7 @@ def ravel(a: Any, order: str = "C") -> Any:
     return Ravel(as_layer(a) if order == "C" else np.transpose(as_layer(a)))
 
 
-class Transpose(Rearranged, numpy=np.transpose):
+class Transpose(Permuted, numpy=np.transpose):
     """The axes in another order; reversed without `axes`.
 
     >>> import numpy as np
@@ -117,7 +117,7 @@ def matrix_transpose(x: Any) -> Any:
     return np.swapaxes(as_layer(x), -1, -2)
 
 
-class Swapaxes(Rearranged, numpy=np.swapaxes):
+class Swapaxes(Permuted, numpy=np.swapaxes):
     """Two axes, exchanged."""
 
     __slots__ = ()
@@ -132,7 +132,7 @@ class Swapaxes(Rearranged, numpy=np.swapaxes):
         return (np.swapaxes(delta, self.axis1, self.axis2),)
 
 
-class Moveaxis(Rearranged, numpy=np.moveaxis):
+class Moveaxis(Permuted, numpy=np.moveaxis):
     """Some axes, moved to other places; the others keep their order."""
 
     __slots__ = ()
@@ -149,7 +149,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     return Moveaxis.make((as_layer(a),), axes)
 
 
-class Rollaxis(Rearranged, numpy=np.rollaxis):
+class Rollaxis(Permuted, numpy=np.rollaxis):
     """One axis, moved before another."""
 
     __slots__ = ()

@@ -1,0 +1,100 @@
+"""How does one instruction read as an expression of Python, with the bits that its kernel gives, and fewer calls?
+
+Python's numbers are added by `+`, not by a ufunc; a constant that meets an array is an array of its dtype already; a
+product of matrices on the way back, where nothing is ever warned of, takes the shorter road through `np.dot`.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symbolic.ops.arithmetic import square
+from symbolic.ops.families import quotient
+from symbolic.plan import Instruction, Program
+from symbolic.spec import Spec
+
+_INFIX: dict[Any, str] = {
+    operator.add: "{} + {}",
+    operator.sub: "{} - {}",
+    operator.mul: "{} * {}",
+    operator.lt: "{} < {}",
+    operator.le: "{} <= {}",
+    operator.gt: "{} > {}",
+    operator.ge: "{} >= {}",
+    operator.eq: "{} == {}",
+    operator.ne: "{} != {}",
+    operator.neg: "-{}",
+    square: "{0} * {0}",
+}
+_NUMBERS: dict[Any, str] = {np.add: "{} + {}", np.subtract: "{} - {}", np.multiply: "{} * {}"}
+_REAL = {np.dtype(np.float32), np.dtype(np.float64)}
+
+
+def infix(program: Program, one: Instruction, values: Sequence[str], name: Callable[[Any], str]) -> str:
+    """The expression without a call, where there is one with the same value; else nothing."""
+    if one.kernel in _PLAIN and (one.kernel is square or len(values) < 3):
+        return _INFIX[one.kernel].format(*values)
+    if one.kernel is quotient:
+        return f"{values[0]} / {values[1]} if {values[1]} else {name(quotient)}({', '.join(values)})"
+    if one.takes_out and one.kernel in _SCALAR and _are_numbers(program, one):
+        return _NUMBERS[one.kernel].format(*values)
+    return ""
+
+
+_PLAIN = frozenset(_INFIX)
+_SCALAR = frozenset(_NUMBERS)
+
+
+def is_silent(one: Instruction) -> bool:
+    """Whether nothing can be warned of: Python's own operators, and views."""
+    return one.kernel in _PLAIN or one.node.shares
+
+
+def _are_numbers(program: Program, one: Instruction) -> bool:
+    """NumPy's own floats of one dtype, at least one of them, and Python's."""
+    specs = [program.specs[k] for k in one.sources]
+    if not isinstance(one.spec, Spec) or one.spec.shape != () or one.spec.dtype not in _REAL:
+        return False
+    return all(
+        isinstance(spec, Spec) and spec.shape == () and (spec.dtype == one.spec.dtype or spec.python in (int, float))
+        for spec in specs
+    )
+
+
+def boxed(program: Program, one: Instruction, constants: dict[int, Any]) -> dict[int, Any]:
+    """Constants of Python's among arrays of one dtype, as that dtype's: what a ufunc would make of them each time."""
+    if not (one.takes_out and one.kernel in _ALIKE):
+        return {}
+    specs = [program.specs[k] for k in one.sources]
+    dtypes = {spec.dtype for spec in specs if isinstance(spec, Spec) and spec.python is None}
+    if len(dtypes) != 1 or not dtypes <= _REAL or not all(isinstance(spec, Spec) for spec in specs):
+        return {}
+    (dtype,) = dtypes
+    found = {k: constants[k] for k in one.sources if type(constants.get(k)) in (int, float)}
+    fit = {k: value for k, value in found.items() if abs(value) <= _SAFE or not math.isfinite(value)}
+    return {k: np.array(value, dtype) for k, value in fit.items()}
+
+
+_SAFE = 2.0**120  # within every dtype's range
+_ALIKE = frozenset(
+    {np.add, np.subtract, np.multiply, np.divide, np.power, np.maximum, np.minimum, np.logaddexp, np.arctan2, np.hypot}
+    | {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
+)
+"""Functions that bring both operands to one dtype."""
+
+
+def product_of(program: Program, one: Instruction, at: int, target: str) -> Any:
+    """`np.dot`, where it is the same as `np.matmul`: of matrices on the way back, into an array of ours."""
+    if one.kernel is not np.matmul or at < program.split or target[:1] == "o" or not isinstance(one.spec, Spec):
+        return None
+    specs = [program.specs[k] for k in one.sources]
+    plain = all(
+        isinstance(spec, Spec) and spec.known and spec.dtype == one.spec.dtype and len(spec.shape or ()) in (1, 2)
+        for spec in specs
+    )
+    return np.dot if plain and one.spec.dtype in _REAL and one.spec.shape else None

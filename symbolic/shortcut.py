@@ -1,0 +1,188 @@
+"""When is a call the same as the one before? What is asked of it then, and nothing else, as a few lines of code.
+
+After the general way has served a call, all that it found is bound into one flat function. The function first asks
+whether everything by which the general way would choose is still so: no special mode in any thread, inputs of the
+same types, dtypes and shapes, the same trace first in the table, each watched place still as it was, the same code.
+Where anything is not, it has done nothing yet and says `MISS` (another call may be served again) or `STALE` (none
+will); the general way then answers. So a shortcut is never right by itself: it is only ever the same.
+"""
+
+from __future__ import annotations
+
+import keyword
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symbolic.captured import UNBOUND, Contents, Global, Held, Watch
+from symbolic.context import MODES
+from symbolic.execution import Executable, Specialization
+from symbolic.fingerprint import ABSENT, MOVING, NOTHING, home_of, is_library
+from symbolic.layer import Layer
+from symbolic.live import LiveWatch
+from symbolic.paths import Paths
+
+MISS = object()
+"""Said of a call of another kind."""
+STALE = object()
+"""Said by a shortcut whose time is over."""
+
+_KEPT = 4  # kinds of calls that have one at a time
+_BOUND = 256  # functions written for one network: where each soon is stale, writing more is no use
+_ATOMS = (int, float, complex, bool, str, bytes, type(None))
+
+
+class Shortcuts:
+    """The shortcuts of one network, the last used first."""
+
+    kept: tuple[Callable[[tuple[Any, ...]], Any], ...]
+
+    def __init__(self) -> None:
+        self.kept = ()
+        self.served: dict[Any, Any] = {}  # for each one what it runs
+        self.left = _BOUND
+
+    def __call__(self, inputs: tuple[Any, ...]) -> Any:
+        """What a call gives, or `MISS`."""
+        for one in self.kept:
+            found = one(inputs)
+            if found is STALE:
+                self.drop(one)
+            elif found is not MISS:
+                return found
+        return MISS
+
+    def drop(self, gone: Any) -> None:
+        self.kept = tuple([one for one in self.kept if one is not gone])
+        self.served.pop(gone, None)
+
+    def offer(self, executable: Executable, make: Callable[[], Any]) -> None:
+        """After the general way has run a program: have a shortcut to it, in the first place."""
+        if executable.code is None or executable.general:
+            return
+        mine = next((one for one in self.kept if self.served.get(one) is executable), None)
+        if mine is None and self.left > 0:
+            self.left -= 1
+            mine = make()
+            executable.general = mine is None
+        if mine is not None:
+            self.served[mine] = executable
+            self.kept = (mine, *[one for one in self.kept if one is not mine][: _KEPT - 1])
+            for gone in set(self.served) - set(self.kept):
+                self.served.pop(gone, None)
+
+
+class Unusual(Exception):
+    """There is no shortcut to such a call."""
+
+
+class Writer:
+    """A flat function being written: lines over names, which are bound to the things that they stand for."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = ["def call(inputs):"]
+        self.names: dict[str, Any] = {"MODES": MODES, "MISS": MISS, "STALE": STALE, "ndarray": np.ndarray}
+
+    def write(self, *lines: str, depth: int = 1) -> None:
+        self.lines += ["    " * depth + line for line in lines]
+
+    def name(self, value: Any, stem: str = "k") -> str:
+        """A name for a thing."""
+        name = f"{stem}{len(self.names)}"
+        self.names[name] = value
+        return name
+
+    def function(self) -> Any:
+        scope: dict[str, Any] = {}
+        exec(compile("\n".join(self.lines), "<symbolic shortcut>", "exec"), self.names, scope)
+        return scope["call"]
+
+    # ------------------------------------------------------------------ the conditions
+    def inputs(self, inputs: Sequence[Any]) -> None:
+        """No special mode, and inputs of these kinds: `x0`, `x1`, …"""
+        tests = [test for k, one in enumerate(inputs) for test in self._kind(f"x{k}", one)]
+        self.write("if MODES or len(inputs) != %d:" % len(inputs), "    return MISS")
+        self.write(f"{''.join(f'x{k}, ' for k in range(len(inputs)))} = inputs")
+        self.write(f"if {' or '.join(tests)}:", "    return MISS")
+
+    def _kind(self, x: str, value: Any) -> list[str]:
+        kind = type(value)
+        if kind is np.ndarray:
+            dtype, shape = self.name(value.dtype, "dtype"), self.name(value.shape, "shape")
+            return [f"type({x}) is not ndarray", f"{x}.dtype is not {dtype}", f"{x}.shape != {shape}"]
+        if kind in (float, int, complex) or (isinstance(value, np.number) and kind.__module__ == "numpy"):
+            return [f"type({x}) is not {self.name(kind, 'kind')}"]
+        raise Unusual
+
+    def same(self, paths: Paths, key: Any, on: Specialization, executable: Executable, depth: int = 1) -> None:
+        """The general way would still take this trace and this code."""
+        if on.tracing.decisions or on.tracing.moving or key is None or executable.code is None:
+            raise Unusual
+        names = self.names
+        names.update(paths=paths, version=paths.version, executable=executable, code=executable.code)
+        if not paths.usual(key, on):
+            raise Unusual
+
+        def still() -> bool:
+            version = paths.version
+            if not paths.usual(key, on):
+                return False
+            names["version"] = version
+            return True
+
+        names["still"] = still
+        self.write("if (paths.version is not version and not still()) or executable.code is not code:", depth=depth)
+        self.write("    return STALE", depth=depth)
+        self._watches(on.tracing.watches, depth)
+
+    def _watches(self, watches: Sequence[Any], depth: int) -> None:
+        tests = [self._watch(one) for one in watches]
+        if tests:
+            self.names["UNBOUND"] = UNBOUND
+            self.write("try:", f"    if not ({' and '.join(tests)}):", "        return STALE", depth=depth)
+            self.write("except UNBOUND:", "    return STALE", depth=depth)
+
+    def place(self, fetch: Any) -> str:
+        """What stands at a place, as an expression."""
+        if isinstance(fetch, Global) and all(one.isidentifier() and not keyword.iskeyword(one) for one in fetch.path):
+            return ".".join([f"{self.name(fetch.space, 'space')}[{fetch.path[0]!r}]", *fetch.path[1:]])
+        if isinstance(fetch, Contents):
+            return f"{self.name(fetch.cell, 'cell')}.cell_contents"
+        return f"{self.name(fetch, 'fetch')}()"
+
+    def _watch(self, watch: Any) -> str:
+        """A test that holds only where the watch holds: by identity where what was seen cannot change in itself."""
+        if isinstance(watch, LiveWatch):
+            return f"{self.name(watch.holds, 'holds')}()"
+        value = watch.value()
+        if not watch.holds() or watch.value() is not value:
+            raise Unusual
+        known = "" if isinstance(watch.fetch, Held) else f"{self.place(watch.fetch)} is {self.name(value, 'seen')}"
+        if _is_fixed(watch, value):
+            return known or "True"
+        if type(value) is types.FunctionType and watch.names is not None and _is_plain(value):
+            f, code = self.name(value, "function"), self.name(value.__code__, "code")
+            rest = f"{f}.__code__ is {code} and not ({f}.__defaults__ or {f}.__kwdefaults__ or {f}.__dict__)"
+            return f"{known} and {rest}" if known else rest
+        if type(value) is dict and all(type(key) is str and type(one) in _ATOMS for key, one in value.items()):
+            d = self.name(value, "settings")
+            entries = [f"{d}[{key!r}] is {self.name(one, 'seen')}" for key, one in value.items()]
+            return " and ".join([*([known] if known else []), f"len({d}) == {len(value)}", *entries])
+        return f"{self.name(watch.holds, 'holds')}()"
+
+
+def _is_fixed(watch: Watch, value: Any) -> bool:
+    """Whether the same object is the same in all that code could see of it."""
+    if value is ABSENT or watch.seen is MOVING:
+        return False
+    if watch.atomic is not NOTHING or isinstance(value, Layer) or type(value) is np.ufunc:
+        return True
+    if type(value) is types.BuiltinFunctionType:
+        return isinstance(value.__self__, (types.ModuleType, type(None)))
+    return type(value) is types.ModuleType and is_library(home_of(value))
+
+
+def _is_plain(function: Any) -> bool:
+    return not (function.__defaults__ or function.__kwdefaults__ or function.__dict__)
