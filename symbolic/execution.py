@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.backends.numpy import Compiled, compiled
-from symbolic.backends.schedule import is_large
 from symbolic.context import here, inside
 from symbolic.differentiate import gradients, ones_like
 from symbolic.errors import LayerError, NonFiniteError, ShapeError, Where, located
@@ -20,6 +18,7 @@ from symbolic.layer import AnyLayer
 from symbolic.leaves import Identity, Weight
 from symbolic.literal import delta_spec
 from symbolic.live import Captured
+from symbolic.machines import Code, code_for
 from symbolic.ops.operation import topological
 from symbolic.ops.passing import Tuple
 from symbolic.plan import CAREFUL, FORGOTTEN, Instruction, Mode, Program, build
@@ -28,7 +27,6 @@ from symbolic.trace import Tracing
 from symbolic.values import fitted
 
 _PROGRAMS = 16  # of one specialization: optimizers of other settings make programs of their own
-_WARM = 2  # runs by the interpreter before it is worth compiling, where arrays are small
 
 
 class Executable:
@@ -36,26 +34,28 @@ class Executable:
 
     into: tuple[int, ...]
     runs: int
+    steady: bool
     general: bool
 
     def __init__(self, program: Program, into: Sequence[int] = ()) -> None:
         self.program = program
         self.into = tuple(into)
         self.runs = 0
-        self.code: Compiled | None = None
+        self.code: Code | None = None
+        self.steady = bool(into)  # it is run again and again
         self.general = False  # there is no shortcut to it
 
     def __call__(self, values: Sequence[Any], into: Sequence[Any] = (), mode: Mode | None = None) -> Sequence[Any]:
         """The outputs for the leaves' values; those of `into` are written there where the code can."""
         if mode is None:
-            if self.code is not None:
-                found = self.code.run(values, into)
+            code = self.code
+            if code is None:
+                code = self.code = code_for(self)
+            self.runs += 1
+            if code is not None:
+                found = code.run(values, into)
                 if found is not None:
                     return found
-            elif self.runs >= _WARM or is_large(self.program):
-                self.code = compiled(self.program, self.into)
-                return self(values, into)
-            self.runs += 1
         slots = self.program.slots(values)
         self.program.run(slots, 0, self.program.split, mode)
         with np.errstate(all="ignore"):

@@ -59,7 +59,7 @@ class Program:
         facts: Inference,
         decisions: Sequence[AnyLayer] = (),
     ) -> None:
-        self.leaves = tuple(leaves)
+        self.leaves, self.primal = tuple(leaves), primal
         slots: dict[AnyLayer, int] = {leaf: k for k, leaf in enumerate(leaves)}
         order = topological([*decisions, *roots[:primal]])  # what the body did before it asked, then the check
         ahead = set(order)

@@ -28,6 +28,7 @@ from symbolic.leaves import Projection as Projection
 from symbolic.leaves import Weight as Weight
 from symbolic.literal import NoDelta as NoDelta
 from symbolic.literal import ToLiteral as ToLiteral
+from symbolic.machines import use as use
 from symbolic.network import Compose as Compose
 from symbolic.nn.containers import AddTable as AddTable
 from symbolic.nn.containers import ConcatTable as ConcatTable

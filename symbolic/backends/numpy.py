@@ -98,6 +98,9 @@ class Compiled:
                     with np.errstate(all="ignore"):
                         self.program.run(slots, at, at + 1)
 
+    def explain(self) -> str:
+        return f"NumPy: {len(self.program.instructions)} operations, as generated Python"
+
     # ------------------------------------------------------------------ errors
     def failed(self, error: Exception) -> NoReturn:
         """The failing line of the generated code is the failing instruction."""

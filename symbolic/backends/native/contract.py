@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from math import prod
 from typing import Any
 
 from symbolic.backends.native.access import Sizes, View, in_order
@@ -15,6 +16,10 @@ from symbolic.backends.native.lowering import Contract, Point, Reduce
 from symbolic.backends.native.nests import Nest
 from symbolic.backends.native.pointwise import element
 from symbolic.backends.native.text import BITS, Function, Module, Value
+
+
+_LONG = 4096  # terms of a sum beyond which what is read would not stay in the cache
+_WRITTEN_OUT = 4  # steps of a sum that are written one after the other
 
 
 class Plan:
@@ -44,6 +49,13 @@ class Plan:
         self.column = self._longest(right, left)
         side_by_side = [k for k in self.summed if left[k] == 1 and right[k] == 1]
         self.depth = max(side_by_side, key=lambda k: self.domain[k], default=None)
+
+    def writer(self, lanes: int) -> type[Tiles] | None:
+        """What writes it: tiles where their vectors are full enough; `None` for loops over single products."""
+        full = self.vector is not None and self.domain[self.vector] >= lanes // 2
+        if self.tiled and (full or not self.dotted):
+            return Tiles
+        return Dots if self.dotted else None
 
     @property
     def key(self) -> Any:
@@ -102,13 +114,16 @@ class Tiles:
         if plan.swapped:
             left, right = right, left
         self.sides = [plan.sides[1], plan.sides[0]] if plan.swapped else plan.sides
-        self._outer([k for k in plan.free if k not in self._inside()], left, right, out)
+        self._outer(self._around(), left, right, out)
         f.give()
         return f
 
-    def _inside(self) -> tuple[int | None, int | None]:
-        """The axes of a tile."""
-        return self.plan.vector, self.plan.row
+    def _around(self) -> list[int]:
+        """The axes outside of the tiles: first those along which the right operand and the result both move on, so
+        that what one step leaves in the cache is used by the next."""
+        plan, right = self.plan, self.sides[1]
+        rest = [k for k in plan.free if k not in (plan.vector, plan.row)]
+        return sorted(rest, key=lambda k: (right[k] == 0, -max(right[k], plan.out[k])))
 
     def _outer(self, axes: list[int], left: Value, right: Value, out: Value) -> None:
         if not axes:
@@ -122,6 +137,8 @@ class Tiles:
         f = self.f
         if stride == 0:
             return place
+        if i.name.isdigit():
+            return f.at(place, f.index(int(i.name) * stride), self.kind)
         return f.at(place, f.mul(i, f.index(stride)) if stride != 1 else i, self.kind)
 
     def _shape(self) -> tuple[int, int]:
@@ -180,6 +197,15 @@ class Tiles:
             i = f.index(whole * high)
             columns(m % high, self._at(left, i, self.sides[0][plan.row]), self._at(out, i, plan.out[plan.row]))
 
+    def _steps(self, axis: int) -> Iterator[AbstractContextManager[Value]]:
+        """An axis of the sum: a loop, or each of a few steps written out."""
+        f, size = self.f, self.plan.domain[axis]
+        if size > _WRITTEN_OUT:
+            yield f.loop(f.index(0), f.index(size))
+        else:
+            for k in range(size):
+                yield nullcontext(f.index(k))
+
     def _tile(self, rows: int, vectors: int, some: int, left: Value, right: Value, out: Value) -> None:
         """`vectors` of 0 is a single column; of the last vector only `some` lanes count, if that is not 0."""
         f, plan = self.f, self.plan
@@ -195,9 +221,10 @@ class Tiles:
 
         def products(axes: list[int], left: Value, right: Value) -> None:
             if axes:
-                k = axes[0]
-                with f.loop(f.index(0), f.index(plan.domain[k])) as i:
-                    products(axes[1:], self._at(left, i, self.sides[0][k]), self._at(right, i, self.sides[1][k]))
+                for step in self._steps(axes[0]):
+                    with step as i:
+                        k = axes[0]
+                        products(axes[1:], self._at(left, i, self.sides[0][k]), self._at(right, i, self.sides[1][k]))
                 return
             read = []
             for v in range(count):
@@ -228,17 +255,48 @@ class Tiles:
 
 
 class Dots(Tiles):
-    """The sums run in vectors, whose lanes are added up in the end: both operands' entries lie side by side there."""
+    """The sums run in vectors, whose lanes are added up in the end: both operands' entries lie side by side there.
+
+    Where the sums are long, the outermost axis of them is outside of the tiles, which add to the result then, so that
+    what they read stays in the cache.
+    """
+
+    def write(self, name: str) -> Function:
+        plan = self.plan
+        long = sorted((k for k in plan.summed if k != plan.depth), key=lambda k: -abs(plan.sides[0][k]))
+        size = prod(plan.domain[k] for k in plan.summed)
+        self.apart = long[:1] if long and size > _LONG and size // plan.domain[long[0]] > 8 * self.lanes else []
+        few = [k for k in plan.free if k != plan.column and plan.sides[0][k] == 0 and plan.domain[k] <= _WRITTEN_OUT]
+        self.few = max(few, key=lambda k: plan.domain[k], default=None)
+        return super().write(name)
+
+    def _around(self) -> list[int]:
+        inside = (self.plan.row, self.plan.column, self.few)
+        return [*self.apart, *[k for k in self.plan.free if k not in inside]]
+
+    def _outer(self, axes: list[int], left: Value, right: Value, out: Value) -> None:
+        if self.apart and axes and axes[0] == self.apart[0]:
+            self._zeros(out)
+        super()._outer(axes, left, right, out)
+
+    def _zeros(self, out: Value) -> None:
+        f = self.f
+        zero = f.constant(self.kind, 0.0)
+        with f.loop(f.index(0), f.index(prod(self.plan.domain[k] for k in self.plan.free))) as i:
+            f.store(zero, f.at(out, i, self.kind))
 
     def _rows(self, left: Value, right: Value, out: Value) -> None:
-        f, plan = self.f, self.plan
+        plan = self.plan
         assert plan.row is not None and plan.column is not None
-        high, wide = (min(4, plan.domain[k]) for k in (plan.row, plan.column))
+        times = plan.domain[self.few] if self.few is not None else 1
+        high = min(4, plan.domain[plan.row])
+        wide = max(1, min((self.registers - 4) // (high + 1) // times, plan.domain[plan.column], 6))
 
         def columns(rows: int, left: Value, out: Value) -> None:
             for j, count in self._blocks(plan.domain[plan.column], wide):  # type: ignore[index]  # there is one
                 with j as start:
-                    self._dots(rows, count, left, self._at(right, start, self.sides[1][plan.column]), self._at(out, start, plan.out[plan.column]))  # type: ignore[index]
+                    place = self._at(right, start, self.sides[1][plan.column])  # type: ignore[index]
+                    self._dots(rows, count, left, place, self._at(out, start, plan.out[plan.column]))  # type: ignore[index]
 
         for i, count in self._blocks(plan.domain[plan.row], high):
             with i as start:
@@ -252,52 +310,56 @@ class Dots(Tiles):
         if whole < size:
             yield nullcontext(f.index(whole)), size - whole
 
-    def _inside(self) -> tuple[int | None, int | None]:
-        return self.plan.row, self.plan.column
-
     def _dots(self, rows: int, columns: int, left: Value, right: Value, out: Value) -> None:
         f, plan, lanes = self.f, self.plan, self.lanes
         assert plan.depth is not None and plan.row is not None and plan.column is not None
         n = plan.domain[plan.depth]
         zero = f.constant(self.kind, 0.0, lanes)
-        sums = [[f.variable(zero) for _ in range(columns)] for _ in range(rows)]
+        mine = [(r * self.sides[0][plan.row], r * plan.out[plan.row]) for r in range(rows)]
+        few = range(plan.domain[self.few]) if self.few is not None else range(1)
+        step = (self.sides[1][self.few], plan.out[self.few]) if self.few is not None else (0, 0)
+        across = (self.sides[1][plan.column], plan.out[plan.column])
+        yours = [(c * across[0] + k * step[0], c * across[1] + k * step[1]) for c in range(columns) for k in few]
+        sums = [[f.variable(zero) for _ in yours] for _ in mine]
 
-        def step(left: Value, right: Value, k: Value, mask: Value | None, width: int) -> None:
-            def read(place: Value, stride: int, count: int) -> list[Value]:
-                places = [f.at(f.at(place, f.index(c * stride), self.kind), k, self.kind) for c in range(count)]
+        def add(left: Value, right: Value, k: Value, mask: Value | None, width: int) -> None:
+            def read(place: Value, offsets: Sequence[int]) -> list[Value]:
+                places = [f.at(f.at(place, k, self.kind), f.index(offset), self.kind) for offset in offsets]
                 if mask is not None:
                     return [f.load_some(one, mask, self.kind, width, zero) for one in places]
                 return [f.load(one, self.kind, width) for one in places]
 
-            xs = read(left, self.sides[0][plan.row], rows)  # type: ignore[index]  # there is one
-            ys = read(right, self.sides[1][plan.column], columns)  # type: ignore[index]
-            for r, x in enumerate(xs):
-                for c, y in enumerate(ys):
+            xs = read(left, [offset for offset, _ in mine])
+            for c, y in enumerate(read(right, [offset for offset, _ in yours])):
+                for r, x in enumerate(xs):
                     old = f.get(sums[r][c], self.kind, lanes)
-                    if width:
-                        f.put(f.muladd(x, y, old), sums[r][c])
-                    else:
-                        f.put(f.insert(old, 0, f.muladd(x, y, f.lane(old, 0))), sums[r][c])
+                    new = f.muladd(x, y, old) if width else f.insert(old, 0, f.muladd(x, y, f.lane(old, 0)))
+                    f.put(new, sums[r][c])
 
         def products(axes: list[int], left: Value, right: Value) -> None:
             if axes:
                 k = axes[0]
-                with f.loop(f.index(0), f.index(plan.domain[k])) as i:
-                    products(axes[1:], self._at(left, i, self.sides[0][k]), self._at(right, i, self.sides[1][k]))
+                for one in self._steps(k):
+                    with one as i:
+                        products(axes[1:], self._at(left, i, self.sides[0][k]), self._at(right, i, self.sides[1][k]))
                 return
             whole = n - n % lanes
-            if whole:
+            if whole // lanes > _WRITTEN_OUT:
                 with f.loop(f.index(0), f.index(whole), lanes) as k:
-                    step(left, right, k, None, lanes)
+                    add(left, right, k, None, lanes)
+            else:
+                for at in range(0, whole, lanes):
+                    add(left, right, f.index(at), None, lanes)
             if whole < n and self.masked:
                 flags = ", ".join(f"i1 {'true' if k < n - whole else 'false'}" for k in range(lanes))
-                step(left, right, f.index(whole), Value("i1", lanes, f"<{flags}>"), lanes)
+                add(left, right, f.index(whole), Value("i1", lanes, f"<{flags}>"), lanes)
             elif whole < n:
                 with f.loop(f.index(whole), f.index(n)) as k:
-                    step(left, right, k, None, 0)
+                    add(left, right, k, None, 0)
 
-        products([k for k in plan.summed if k != plan.depth], left, right)
-        for r in range(rows):
-            for c in range(columns):
-                place = f.at(out, f.index(r * plan.out[plan.row] + c * plan.out[plan.column]), self.kind)
-                f.store(f.total(f.get(sums[r][c], self.kind, lanes)), place)
+        products([k for k in plan.summed if k != plan.depth and k not in self.apart], left, right)
+        for r, (_, row) in enumerate(mine):
+            for c, (_, column) in enumerate(yours):
+                place = f.at(out, f.index(row + column), self.kind)
+                total = f.total(f.get(sums[r][c], self.kind, lanes))
+                f.store(f.add(f.load(place, self.kind), total) if self.apart else total, place)

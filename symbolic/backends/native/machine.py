@@ -10,12 +10,12 @@ import ctypes
 import threading
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from symbolic.backends.native.contract import Dots, Plan, Tiles, as_nest
+from symbolic.backends.native.contract import Plan, as_nest
 from symbolic.backends.native.engine import load
 from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.loops import Writer
@@ -36,7 +36,7 @@ _PIECE = 200  # calls in one function: LLVM takes long over long ones
 class Native:
     """A program as native code. One thread at a time runs it; `run` says no to a second one."""
 
-    def __init__(self, program: Program, into: Sequence[int] = (), on: Host | None = None) -> None:
+    def __init__(self, program: Program, into: Sequence[int] = (), on: Host | None = None, apart: bool = False) -> None:
         self.program, self.into = program, tuple(into)
         self.lowered = Lowered(program, rule)
         self.results = [self.lowered.result(k) for k in program.outputs]
@@ -44,7 +44,7 @@ class Native:
         self.host = on or host()
         self._words()
         self._memory()
-        code = _Code(self)
+        code = _Code(self, apart)
         self.text = code.text
         self.steps: list[Any] = []
         library = load(self.text, on)
@@ -55,6 +55,7 @@ class Native:
                 self.steps.append(step)
         self.library = library
         self.lock = threading.Lock()
+        self.buffered = True
 
     # ------------------------------------------------------------------ where values are
     def _words(self) -> None:
@@ -73,9 +74,10 @@ class Native:
         self.table = np.zeros(count, np.uint64)
         self.address = self.table.ctypes.data
         self.kept: list[Any] = []
+        self.fixed: list[Any] = []  # constants, which must stay
         for k, value in lowered.constants.items():
             if k in self.word:
-                self._put(k, np.ascontiguousarray(value) if np.ndim(value) else value)
+                self.fixed.append(self._put(k, value))
 
     def is_scalar(self, base: int) -> bool:
         return self.lowered.spec(base).shape == ()
@@ -126,10 +128,32 @@ class Native:
         if not self.lock.acquire(blocking=False):
             return None
         try:
-            return self._run(values, into)
+            return self.function(*values, *into)
+        finally:
+            self.lock.release()
+
+    def function(self, *given: Any) -> Sequence[Any]:
+        """The outputs for the leaves' values, and the arrays to write into after them."""
+        count = len(self.program.leaves)
+        try:
+            return self._run(given[:count], given[count:])
         finally:
             self.kept.clear()
-            self.lock.release()
+
+    def failed(self, error: Exception) -> NoReturn:
+        raise error  # it names its instruction already
+
+    def explain(self) -> str:
+        """How many loops and products run natively, and what NumPy runs, with the reason for each."""
+        stages = self.schedule.stages
+        nests, products = (sum(isinstance(one, kind) for one in stages) for kind in (Nest, Contract))
+        lines = [f"native, {self.host.vector_bits} bits: {nests} nests of loops, {products} sums of products"]
+        outside: dict[str, int] = {}
+        for one in stages:
+            if isinstance(one, External):
+                line = f"NumPy: {type(self.program.instructions[one.at].node).__name__}, for {one.why}"
+                outside[line] = outside.get(line, 0) + 1
+        return "\n".join([*lines, *[f"{line} ({n} times)" if n > 1 else line for line, n in outside.items()]])
 
     def _run(self, values: Sequence[Any], into: Sequence[Any]) -> Sequence[Any]:
         given = {k: self._put(k, value) if k in self.word else value for k, value in enumerate(values)}
@@ -231,7 +255,7 @@ class Native:
 class _Code:
     """Writes the module of a program."""
 
-    def __init__(self, native: Native) -> None:
+    def __init__(self, native: Native, apart: bool) -> None:
         self.native, self.module = native, Module()
         self.steps: list[str | External] = []
         self.known: dict[Any, Function] = {}
@@ -245,6 +269,9 @@ class _Code:
                 calls.append(self._nest(stage))
             else:
                 calls.append(self._contract(stage))
+            if apart:
+                self._segment(calls)
+                calls = []
         self._segment(calls)
         self.text = str(self.module)
 
@@ -266,9 +293,10 @@ class _Code:
             left, right = task.operands
             return function, [(left.base, left.offset), (right.base, right.offset), (task.target, 0), (WORK, 0)]
         plan = Plan(task)
-        if not plan.tiled and not plan.dotted:
+        kind = plan.writer(self.native.host.vector_bits // (8 * task.dtype.itemsize))
+        if kind is None:
             return self._nest(as_nest(task), lambda base: task.dtype)
-        writer = (Tiles if plan.tiled else Dots)(self.module, self.native.host.vector_bits, self.native.host.registers, plan)
+        writer = kind(self.module, self.native.host.vector_bits, self.native.host.registers, plan)
         left, right = task.operands
         start = 0 if task.region is None else task.region.offset
         places = [(left.base, left.offset), (right.base, right.offset), (task.target, start)]
