@@ -27,10 +27,11 @@ _COMBINE = {"any": "logical_or", "all": "logical_and"}
 
 
 class Pointer(NamedTuple):
-    """What a nest's function is given: where a value lies, and from which entry on."""
+    """What a nest's function is given: where a value lies, from which entry on, and how far its rows are apart."""
 
     base: int
     offset: int
+    row: int = 0
 
 
 class _Region(NamedTuple):
@@ -98,8 +99,10 @@ class Writer:
         accesses.update({_Region(one): one.strides for one in self.regions})
         accesses.update(self.writes)
         self.axes = arranged(nest.domain, accesses)
-        self.pointers = [Pointer(one.base, one.offset) for one in (*self.reads, *self.regions)]
-        self.pointers += [Pointer(base, 0) for base in self.writes]
+        self.pointers = [
+            Pointer(one.base, one.offset, one.strides[0] if one.strides else 0) for one in (*self.reads, *self.regions)
+        ]
+        self.pointers += [Pointer(base, 0, strides[0] if strides else 0) for base, strides in self.writes.items()]
 
     def is_number(self, base: int) -> bool:
         value = self.constants.get(base)
@@ -125,7 +128,7 @@ class Writer:
             while depth and strides[depth - 1] == 0:
                 depth -= 1
             self.depth[step.task.target] = depth
-            if any(stride == 0 for stride in strides[:depth]):
+            if any(stride == 0 for stride in strides[:depth]) and step.task.target not in self.nest.continued:
                 self._fill(step)
         self._level(0, dict(self.place))
         f.give()
@@ -284,7 +287,9 @@ class Writer:
                 else:
                     value = self._value(one, places, i, mask, lanes)
                     values.append(pointwise.cast(f, value, self.dtype(one.base), inner))
-            if task.function == "cast":
+            if task.function.startswith("="):
+                result = f.constant(element(task.dtype), float(task.function[1:]), lanes)
+            elif task.function == "cast":
                 result = pointwise.cast(f, values[0], task.inner[0], task.dtype)
             else:
                 result = pointwise.write(f, task.function, values, task.inner)
@@ -412,7 +417,8 @@ class Writer:
             parts = [self._combined(task, a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
         total = self._across(task, parts[0])
         depth = self.depth[task.target]
-        if any(stride == 0 for stride in self.axes.strides[task.target][:depth]):
+        goes_on = task.target in self.nest.continued
+        if goes_on or any(stride == 0 for stride in self.axes.strides[task.target][:depth]):
             old = f.load(places[task.target], stored(task.dtype))
             if task.dtype.kind == "b":
                 old = f.compare("ne", old, f.like(old, 0))

@@ -10,18 +10,19 @@ import ctypes
 import threading
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from symbolic.backends.native.blocks import Group, groups, part
 from symbolic.backends.native.contract import Plan, as_nest
 from symbolic.backends.native.engine import load
 from symbolic.backends.native.host import Host, host
-from symbolic.backends.native.loops import Writer
-from symbolic.backends.native.lowering import Contract, External, Lowered
+from symbolic.backends.native.loops import IDENTITY, Pointer, Writer
+from symbolic.backends.native.lowering import Contract, External, Lowered, Point, Reduce
 from symbolic.backends.native.matrices import matrices
-from symbolic.backends.native.nests import Nest, Schedule, arranged
+from symbolic.backends.native.nests import Nest, Schedule, Step, arranged
 from symbolic.backends.native.pointwise import stored
 from symbolic.backends.native.rules import rule
 from symbolic.backends.native.text import Function, Module, Value
@@ -42,6 +43,9 @@ class Native:
         self.results = [self.lowered.result(k) for k in program.outputs]
         self.schedule = Schedule(self.lowered, [base for base in self.results if base is not None])
         self.host = on or host()
+        outputs = [base for base in self.results if base is not None]
+        found = [] if apart else groups(self.lowered, self.schedule.stages, self.schedule.last, outputs)
+        self.groups = {one.first: one for one in found}
         self._words()
         self._memory()
         code = _Code(self, apart)
@@ -106,6 +110,12 @@ class Native:
         for base, born in schedule.born.items():
             if base in schedule.stored and base not in self.word:
                 needed[base] = (max(schedule.size(base), 8), schedule.first[base], last.get(base, born))
+        for group in self.groups.values():
+            for base in group.kept:
+                needed[base] = (schedule.size(base) // group.rows * group.block, group.first, group.last)
+            for base, (size, first, until) in needed.items():  # lives within a group overlap for as long as it runs
+                if first <= group.last and until >= group.first:
+                    needed[base] = (size, min(first, max(group.first, 0)) if first >= group.first else first, max(until, group.last))
         self.places, size = arranged(needed)
         self.places[WORK] = size
         products = [matrices(stage) for stage in schedule.stages if isinstance(stage, Contract)]
@@ -120,6 +130,8 @@ class Native:
         spec = self.lowered.spec(base)
         assert spec.dtype is not None and spec.shape is not None
         size = prod(spec.shape) * spec.dtype.itemsize  # type: ignore[arg-type]  # known
+        if any(base in group.kept for group in self.groups.values()):
+            return None  # nobody asks for a block of rows
         return self.arena[at : at + size].view(spec.dtype).reshape(spec.shape)  # type: ignore[arg-type]  # known
 
     # ------------------------------------------------------------------ running
@@ -252,6 +264,40 @@ class Native:
         return isinstance(value, np.ndarray) and value.base is not None
 
 
+class _Call(NamedTuple):
+    """A function, and what it is given."""
+
+    function: Function
+    pointers: Sequence[Pointer]
+
+    def all(self) -> Sequence[_Call]:
+        return (self,)
+
+
+class _Blocks(NamedTuple):
+    """The calls of a group: before its blocks, for each whole block, and for what is left over."""
+
+    group: Group
+    begun: Sequence[_Call]
+    whole: Sequence[_Call]
+    left: Sequence[_Call]
+
+    def all(self) -> Sequence[_Call]:
+        return (*self.begun, *self.whole, *self.left)
+
+
+def _beginning(nest: Nest, step: Step) -> Nest:
+    """A nest that fills the result of a reduction with what it starts from."""
+    task = step.task
+    assert isinstance(task, Reduce)
+    shape = tuple([n for k, n in enumerate(nest.domain) if k not in step.axes])
+    found = Nest(shape)
+    value: Any = IDENTITY[task.how]
+    found.add(Point(task.target, shape, f"={float(value)!r}", (), (), task.dtype))
+    found.stored = {task.target}
+    return found
+
+
 class _Code:
     """Writes the module of a program."""
 
@@ -259,9 +305,16 @@ class _Code:
         self.native, self.module = native, Module()
         self.steps: list[str | External] = []
         self.known: dict[Any, Function] = {}
-        calls: list[tuple[Function, list[tuple[int, int]]]] = []
-        for stage in native.schedule.stages:
-            if isinstance(stage, External):
+        calls: list[_Call] = []
+        group = None
+        for at, stage in enumerate(native.schedule.stages):
+            group = native.groups.get(at, group)
+            if group is not None and at > group.last:
+                group = None
+            if group is not None:
+                if at == group.first:
+                    calls.append(self._blocks(group))
+            elif isinstance(stage, External):
                 self._segment(calls)
                 calls = []
                 self.steps.append(stage)
@@ -280,18 +333,30 @@ class _Code:
         assert found is not None
         return found
 
-    def _nest(self, nest: Nest, dtype: Callable[[int], Any] | None = None) -> tuple[Function, list[tuple[int, int]]]:
+    def _blocks(self, group: Group) -> _Blocks:
+        """The nests of a group for one block of rows, and for the rows that are left over."""
+        nests: list[Nest] = [self.native.schedule.stages[k] for k in range(group.first, group.last + 1)]  # type: ignore[misc]
+        rest = group.rows % group.block
+        whole = [self._nest(part(nest, group.block)) for nest in nests]
+        left = [self._nest(part(nest, rest)) for nest in nests] if rest else []
+        begun = [
+            self._nest(_beginning(nest, step)) for nest in nests for step in nest.steps if step.task.target in part(nest, 1).continued
+        ]
+        return _Blocks(group, begun, whole, left)
+
+    def _nest(self, nest: Nest, dtype: Callable[[int], Any] | None = None) -> _Call:
         dtype = dtype or self._dtype
         writer = Writer(self.module, self.native.host.vector_bits, nest, dtype, self.native.lowered.constants)
         function = self._once(nest.key(dtype, self.native.lowered.constants), writer.write)
-        return function, [(one.base, one.offset) for one in writer.pointers]
+        return _Call(function, writer.pointers)
 
-    def _contract(self, task: Contract) -> tuple[Function, list[tuple[int, int]]]:
+    def _contract(self, task: Contract) -> _Call:
         found = matrices(task)
         if found is not None:
             function = self._once(found, lambda name: found.write(self.module, name, self.native.host))
             left, right = task.operands
-            return function, [(left.base, left.offset), (right.base, right.offset), (task.target, 0), (WORK, 0)]
+            places = [(left.base, left.offset), (right.base, right.offset), (task.target, 0), (WORK, 0)]
+            return _Call(function, [Pointer(*one) for one in places])
         plan = Plan(task)
         kind = plan.writer(self.native.host.vector_bits // (8 * task.dtype.itemsize))
         if kind is None:
@@ -300,7 +365,7 @@ class _Code:
         left, right = task.operands
         start = 0 if task.region is None else task.region.offset
         places = [(left.base, left.offset), (right.base, right.offset), (task.target, start)]
-        return self._once(plan.key, writer.write), places
+        return _Call(self._once(plan.key, writer.write), [Pointer(*one) for one in places])
 
     def _once(self, key: Any, write: Callable[[str], Function]) -> Function:
         """A function, or the one that is alike."""
@@ -308,7 +373,7 @@ class _Code:
             self.known[key] = write(f"nest{len(self.known)}")
         return self.known[key]
 
-    def _segment(self, calls: Sequence[tuple[Function, list[tuple[int, int]]]]) -> None:
+    def _segment(self, calls: Sequence[_Call | _Blocks]) -> None:
         if not calls:
             return
         pieces = []
@@ -323,7 +388,7 @@ class _Code:
         main.give()
         self.steps.append(name)
 
-    def _piece(self, f: Function, calls: Sequence[tuple[Function, list[tuple[int, int]]]]) -> None:
+    def _piece(self, f: Function, calls: Sequence[_Call | _Blocks]) -> None:
         table = f.arguments[0]
         known: dict[Any, Value] = {}
 
@@ -342,12 +407,33 @@ class _Code:
                     known[base] = f.load(word(self.native.word[base]), "ptr")
             return known[base]
 
-        for function, places in calls:
-            given = [
-                f.at(base_of(base), f.index(offset), stored(self._dtype(base))) if offset else base_of(base)
-                for base, offset in places
-            ]
-            f.call(function, *given)
+        def call(one: _Call, row: Value | None = None, kept: frozenset[int] = frozenset()) -> None:
+            given = []
+            for base, offset, stride in one.pointers:
+                kind = stored(self._dtype(base)) if base != WORK else "i8"
+                place = base_of(base)
+                if offset:
+                    place = f.at(place, f.index(offset), kind)
+                if row is not None and stride and base not in kept:
+                    place = f.at(place, f.mul(row, f.index(stride)), kind)
+                given.append(place)
+            f.call(one.function, *given)
+
+        for one in calls:
+            for base in {pointer.base for each in one.all() for pointer in each.pointers}:
+                base_of(base)
+            if isinstance(one, _Call):
+                call(one)
+                continue
+            group = one.group
+            for each in one.begun:
+                call(each)
+            whole = group.rows - group.rows % group.block
+            with f.loop(f.index(0), f.index(whole), group.block) as row:
+                for each in one.whole:
+                    call(each, row, group.kept)
+            for each in one.left:
+                call(each, f.index(whole), group.kept)
         f.give()
 
 

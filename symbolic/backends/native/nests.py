@@ -43,6 +43,7 @@ class Nest:
         self.steps: list[Step] = []
         self.made: set[int] = set()  # values of single entries, in registers
         self.stored: set[int] = set()  # those, and reductions, that are written to memory
+        self.continued: set[int] = set()  # reductions that go on from what lies in memory
 
     def holds(self, access: Access) -> bool:
         """Whether a value is at hand in a register where it is read."""
@@ -73,6 +74,7 @@ class Nest:
         return self.domain, tuple(
             [
                 (
+                    step.task.target in self.continued,
                     tuple([place(one) for one in step.operands]),
                     name(step.task.target),
                     step.task.target in self.stored,
