@@ -15,7 +15,7 @@ import numpy as np
 from symbolic.backends.native import pointwise
 from symbolic.backends.native.access import Sizes, in_order
 from symbolic.backends.native.nests import Access, Nest, Step
-from symbolic.backends.native.lowering import Point, Reduce, Write
+from symbolic.backends.native.lowering import FLAG, Check, Point, Reduce, Write
 from symbolic.backends.native.pointwise import element, stored
 from symbolic.backends.native.text import BITS, Function, Module, Value
 
@@ -89,6 +89,8 @@ class Writer:
                 if not nest.holds(one) and not self.is_number(one.base):
                     self.reads[one] = None
             target = step.task.target
+            if isinstance(step.task, Check):
+                continue
             if step.region is not None:
                 self.regions[step.region] = None
             elif isinstance(step.task, Reduce):
@@ -103,6 +105,9 @@ class Writer:
             Pointer(one.base, one.offset, one.strides[0] if one.strides else 0) for one in (*self.reads, *self.regions)
         ]
         self.pointers += [Pointer(base, 0, strides[0] if strides else 0) for base, strides in self.writes.items()]
+        self.checks = any(isinstance(step.task, Check) for step in nest.steps)
+        if self.checks:
+            self.pointers.append(Pointer(FLAG, 0))
 
     def is_number(self, base: int) -> bool:
         value = self.constants.get(base)
@@ -130,9 +135,34 @@ class Writer:
             self.depth[step.task.target] = depth
             if any(stride == 0 for stride in strides[:depth]) and step.task.target not in self.nest.continued:
                 self._fill(step)
+        self.odd: dict[str, Value] = {}  # for each kind of numbers a sum that is NaN if one of them was not finite
+        for kind in {element(step.task.dtype) for step in self.nest.steps if isinstance(step.task, Check)}:
+            self.odd[kind] = f.variable(f.constant(kind, 0.0, self.lanes))
         self._level(0, dict(self.place))
+        if self.checks:
+            self._tell(f.arguments[-1])
         f.give()
         return f
+
+    def _check(self, step: Step, value: Value, mask: Value | None) -> None:
+        f = self.f
+        nothing = f.sub(value, value, flags="")  # 0, or NaN
+        if mask is not None:
+            nothing = f.select(mask, nothing, f.like(value, 0.0))
+        place = self.odd[value.element]
+        old = f.get(place, value.element, self.lanes)
+        if value.lanes or not self.lanes:
+            f.put(f.add(old, nothing, flags=""), place)
+        else:
+            f.put(f.insert(old, 0, f.add(f.lane(old, 0), nothing, flags="")), place)
+
+    def _tell(self, flag: Value) -> None:
+        """Set the flag if anything was not finite."""
+        f = self.f
+        for kind, place in self.odd.items():
+            total = f.total(f.get(place, kind, self.lanes))
+            found = f.convert("zext", f.compare("uno", total, total), "i64")
+            f.store(f.bits("or", f.load(flag, "i64"), found), flag)
 
     def _reductions(self) -> list[Step]:
         return [step for step in self.nest.steps if isinstance(step.task, Reduce)]
@@ -275,6 +305,9 @@ class Writer:
             if isinstance(task, Reduce):
                 value = pointwise.cast(f, self._value(step.operands[0], places, i, mask, lanes), self.dtype(step.operands[0].base), task.dtype)
                 self._reduce(step, value, places, i, mask, part)
+                continue
+            if isinstance(task, Check):
+                self._check(step, self._value(step.operands[0], places, i, mask, lanes), mask)
                 continue
             if isinstance(task, Write):
                 self._region(step, self._value(step.operands[0], places, i, mask, lanes), places, i, mask)

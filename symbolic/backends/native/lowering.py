@@ -19,6 +19,8 @@ from symbolic.backends.native.pointwise import supports
 from symbolic.plan import Instruction, Program
 from symbolic.spec import AnySpec, Spec
 
+FLAG = -2
+"""Where it is noted that something checked is not finite."""
 DTYPES = {np.dtype(one) for one in ("f8", "f4", "?", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")}
 DType = np.dtype[Any]
 
@@ -56,6 +58,15 @@ class Write(NamedTuple):
     dtype: DType
 
 
+class Check(NamedTuple):
+    """Are all entries finite? The answer goes into the flag of the program."""
+
+    target: int
+    domain: Sizes
+    operands: tuple[View]
+    dtype: DType
+
+
 class Contract(NamedTuple):
     """target[i] = Σ_j left[i, j] · right[i, j]; `axes` of the domain are those of j.
 
@@ -79,7 +90,7 @@ class External(NamedTuple):
     why: str
 
 
-Looping = Point | Reduce | Write
+Looping = Point | Reduce | Write | Check
 Task = Looping | Contract | External
 
 
@@ -160,6 +171,12 @@ class Lowered:
         with suppress(NotLoops):
             return self.copied(view, self.dtype(k), always=True).base
         return None
+
+    def check(self, base: int) -> None:
+        """Note in the flag if an entry of a value is not finite."""
+        if self.dtype(base).kind == "f":
+            view = whole(base, self.sizes(base))
+            self.tasks.append(Check(FLAG, view.shape, (view,), self.dtype(base)))
 
     # ------------------------------------------------------------------ what rules write
     def fresh(self, shape: Sizes, dtype: DType) -> int:

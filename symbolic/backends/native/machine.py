@@ -20,7 +20,7 @@ from symbolic.backends.native.contract import Plan, as_nest
 from symbolic.backends.native.engine import load
 from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.loops import IDENTITY, Pointer, Writer
-from symbolic.backends.native.lowering import Contract, External, Lowered, Point, Reduce
+from symbolic.backends.native.lowering import FLAG, Contract, External, Lowered, Point, Reduce
 from symbolic.backends.native.matrices import matrices
 from symbolic.backends.native.nests import Nest, Schedule, Step, arranged
 from symbolic.backends.native.pointwise import stored
@@ -41,6 +41,9 @@ class Native:
         self.program, self.into = program, tuple(into)
         self.lowered = Lowered(program, rule)
         self.results = [self.lowered.result(k) for k in program.outputs]
+        for base in dict.fromkeys(self.results):
+            if base is not None:
+                self.lowered.check(base)
         self.schedule = Schedule(self.lowered, [base for base in self.results if base is not None])
         self.host = on or host()
         outputs = [base for base in self.results if base is not None]
@@ -66,7 +69,7 @@ class Native:
         """A word of the table for each value that comes from outside, and for each that goes there."""
         lowered, program = self.lowered, self.program
         self.word: dict[int, int] = {}
-        count = 1
+        count = 2
         outside = [k for k in range(len(program.leaves)) if k in lowered.views]
         outside += [k for k in lowered.constants if k in lowered.views]
         outside += [stage.target for stage in self.schedule.stages if isinstance(stage, External)]
@@ -171,6 +174,7 @@ class Native:
         given = {k: self._put(k, value) if k in self.word else value for k, value in enumerate(values)}
         given.update(self.program.constants)
         out = self._outputs(into)
+        self.table[1] = 0
         for step in self.steps:
             if isinstance(step, External):
                 self._external(step, given, out)
@@ -397,7 +401,9 @@ class _Code:
 
         def base_of(base: int) -> Value:
             if base not in known:
-                if base in self.native.places:
+                if base == FLAG:
+                    known[base] = word(1)
+                elif base in self.native.places:
                     if "arena" not in known:
                         known["arena"] = f.load(table, "ptr")
                     known[base] = f.at(known["arena"], f.index(self.native.places[base]), "i8")
@@ -410,7 +416,7 @@ class _Code:
         def call(one: _Call, row: Value | None = None, kept: frozenset[int] = frozenset()) -> None:
             given = []
             for base, offset, stride in one.pointers:
-                kind = stored(self._dtype(base)) if base != WORK else "i8"
+                kind = stored(self._dtype(base)) if base >= 0 else "i8"
                 place = base_of(base)
                 if offset:
                     place = f.at(place, f.index(offset), kind)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symbolic.backends.native.access import Sizes, View, in_order
-from symbolic.backends.native.lowering import Contract, External, Lowered, Looping, Point, Reduce, Task, Write
+from symbolic.backends.native.lowering import Check, Contract, External, Lowered, Looping, Point, Reduce, Task, Write
 from symbolic.printing import bits
 
 
@@ -95,6 +95,8 @@ class Nest:
 def _what(task: Looping) -> Any:
     if isinstance(task, Point):
         return task.function, task.inner, task.dtype
+    if isinstance(task, Check):
+        return task.dtype
     return (task.how if isinstance(task, Reduce) else task.adds), task.dtype
 
 
@@ -140,7 +142,8 @@ class Schedule:
         nest = self.stages[found]
         assert isinstance(nest, Nest)
         nest.add(task)
-        self._born(task.target, found)
+        if not isinstance(task, Check):
+            self._born(task.target, found)
         if isinstance(task, Write) and task.adds:
             self.adding.add(found)
 
