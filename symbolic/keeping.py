@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from hashlib import blake2b
 
-__all__ = ["keep", "kept", "make_folder", "version_of"]
+try:
+    from _blake2 import blake2b  # what hashlib gives out, without the time to load OpenSSL
+except ImportError:
+    from hashlib import blake2b
+
+__all__ = ["blake2b", "keep", "kept", "make_folder", "version_of"]
 
 _TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n# A cache of `symbolic`; it may be deleted.\n"
 """The first line is fixed by the convention for cache folders (bford.info/cachedir), which backups understand."""

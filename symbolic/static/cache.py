@@ -11,10 +11,9 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from hashlib import blake2b
 from typing import NamedTuple
 
-from symbolic.keeping import keep, kept, make_folder, version_of
+from symbolic.keeping import blake2b, keep, kept, make_folder, version_of
 from symbolic.static.findings import Located
 from symbolic.static.sources import Sources
 from symbolic.static.suppression import Ignore

@@ -13,12 +13,11 @@ import stat
 import sys
 import time
 from functools import cache
-from hashlib import blake2b
 from itertools import count
 
 from symbolic.backends.native.host import Host
 from symbolic.errors import warn
-from symbolic.keeping import UNFINISHED, keep, make_folder, opened, version_of
+from symbolic.keeping import UNFINISHED, blake2b, keep, make_folder, opened, version_of
 
 __all__ = ["get", "key_of", "put"]
 
