@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, overload
 
 import numpy as np
 
+from symbolic.backends.native.abi import Callee, quick
 from symbolic.context import here, inside
 from symbolic.errors import DtypeError, NonFiniteError, SymbolicError, Where, place_of, warn
 from symbolic.execution import Executable, Specialization, Timed, entirely_finite, finite, shaped
@@ -123,7 +124,8 @@ class Step:
         self.states += [one for state in new_states for one in state]
 
 
-class Trainer(Generic[In_contra, Out_co]):
+@quick
+class Trainer(Callee, Generic[In_contra, Out_co]):
     """`step(*inputs)` is one step of training; `step.run(n, *inputs)` makes n of them and gives the last value."""
 
     net: Network

@@ -543,7 +543,7 @@ def test_an_entry_of_another_version_is_none(
     assert len(markers) == 2
     monkeypatch.undo()
     before = cache.fingerprint()
-    monkeypatch.setattr(cache, "_version", lambda package: b"another")
+    monkeypatch.setattr(cache, "version_of", lambda package: b"another")
     assert cache.fingerprint() != before
 
 

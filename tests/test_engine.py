@@ -111,7 +111,9 @@ def loaded() -> list[engine.Library]:
     image = images.image_of(compiled.code)
     assert (image is not None) == IS_IMAGED
     if image is not None:
-        ways += [engine._placed(image), engine._placed(images.Image.read(bytes(image)))]
+        again = engine._read(bytes(image))
+        assert again == image
+        ways += [engine._placed(image), engine._placed(image)]
     return ways
 
 

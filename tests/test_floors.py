@@ -26,6 +26,7 @@ FLOORS: list[list[str]] = [
         "installation",
         "naming",
         "phantoms",
+        "keeping",
     ],  # 0: knows no layer
     [
         "asking",

@@ -7,6 +7,7 @@ time, without Python's own lock.
 from __future__ import annotations
 
 import ctypes
+import marshal
 import mmap
 import os
 import sys
@@ -17,6 +18,7 @@ from importlib.util import find_spec
 from itertools import count
 from typing import Any, NamedTuple
 
+from symbolic.backends.native import store
 from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.images import Image, image_of
 from symbolic.errors import SymbolicError
@@ -65,9 +67,22 @@ def load(text: str, on: Host | None = None) -> Library:
         42.0
     """
     on = on or host()
+    key = store.key_of(text, on)
+    known = store.get(key)
+    ready = _ready(text, on) if known is None else _read(known)
+    if known is None:
+        store.put(key, bytes(ready))
+    return _placed(ready) if isinstance(ready, Image) else _linked(ready)
+
+
+def _ready(text: str, on: Host) -> Image | Object:
     compiled = object_code(text, on)
-    image = image_of(compiled.code)
-    return _linked(compiled) if image is None else _placed(image)
+    return image_of(compiled.code) or compiled
+
+
+def _read(known: bytes) -> Image | Object:
+    kind, *parts = marshal.loads(known)
+    return Image(*parts) if kind == "image" else Object(*parts)
 
 
 # ---------------------------------------------------------------------- from text to object code
@@ -76,6 +91,9 @@ class Object(NamedTuple):
 
     code: bytes
     names: list[str]
+
+    def __bytes__(self) -> bytes:
+        return marshal.dumps(("object", *self), 4)
 
 
 def object_code(text: str, on: Host) -> Object:

@@ -35,11 +35,7 @@ class Image(NamedTuple):
     """Where the address of a function of the C library is to be written, and its name."""
 
     def __bytes__(self) -> bytes:
-        return marshal.dumps(tuple(self), 4)
-
-    @classmethod
-    def read(cls, data: bytes) -> Image:
-        return cls(*marshal.loads(data))
+        return marshal.dumps(("image", *self), 4)
 
 
 class _Section(NamedTuple):
@@ -72,7 +68,13 @@ def image_of(data: bytes) -> Image | None:
     """The image of an object file; None where it holds what is not understood here."""
     try:
         return _Linking(data).image()
-    except (_UnknownError, LookupError, ValueError, OverflowError, struct.error):  # the rest: it is cut short or garbled
+    except (
+        _UnknownError,
+        LookupError,
+        ValueError,
+        OverflowError,
+        struct.error,
+    ):  # the rest: it is cut short or garbled
         return None
 
 

@@ -1,0 +1,146 @@
+"""Where does compiled code lie for the next process? In a folder that only the user can write, or nowhere.
+
+What is read from it is run, so nothing is taken that another could have put there, or that is not, to the last bit,
+what was kept for the same text, processor and versions. A folder that cannot be had (read-only, full, a file in its
+place) costs the time to compile again, and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+import time
+from functools import cache
+from itertools import count
+
+from symbolic.backends.native.host import Host
+from symbolic.errors import warn
+from symbolic.keeping import UNFINISHED, blake2b, keep, make_folder, opened, version_of
+
+__all__ = ["get", "key_of", "put"]
+
+MOST_BYTES = 256 << 20
+"""What the folder may hold; the code whose last use is longest ago goes first."""
+_SWEEP_EVERY = 32
+_HOUR, _DAY = 3600, 86400
+_ENDING = ".code"
+_puts = count()
+
+
+def key_of(text: str, on: Host) -> str:
+    """What compiled code depends on: the text, the processor, and everything that turns one into the other."""
+    digest = blake2b(text.encode(), digest_size=24, key=_makers())
+    digest.update(f"{sys.platform} {on.machine} {on.cpu} {on.features}".encode())
+    return digest.hexdigest()
+
+
+@cache
+def _makers() -> bytes:
+    """What makes the code: LLVM by the version of its package, our own rooms by their text, which no bump forgets."""
+    mark = blake2b(version_of("llvmlite"), digest_size=32)
+    try:
+        for room in ("engine", "images"):
+            with open(os.path.join(os.path.dirname(__file__), f"{room}.py"), "rb") as file:
+                mark.update(file.read())
+    except OSError:
+        return os.urandom(32)  # no text beside the code, as in a zip file: then nothing is ever found again
+    return mark.digest()
+
+
+def get(key: str) -> bytes | None:
+    """What was put there under this key."""
+    folder = _folder()
+    if folder is None:
+        return None
+    path = os.path.join(folder, key + _ENDING)
+    try:
+        with open(path, "rb") as file:
+            found = os.fstat(file.fileno())
+            if not _is_ours_alone(found) or found.st_size > MOST_BYTES:
+                return None
+            content = file.read()
+        if time.time() - found.st_mtime > _DAY:
+            os.utime(path)  # used today
+    except OSError:
+        return None
+    return opened(content, key)
+
+
+def put(key: str, data: bytes) -> None:
+    """Keep it, if that can be."""
+    folder = _folder()
+    if folder is not None and keep(os.path.join(folder, key + _ENDING), key, data) and next(_puts) % _SWEEP_EVERY == 0:
+        with contextlib.suppress(OSError):
+            _sweep(folder)
+
+
+def _sweep(folder: str) -> None:
+    """What has long not been used goes until the rest is well within bounds, and what a kill left half-written."""
+    found = []
+    with os.scandir(folder) as entries:
+        for one in entries:
+            with contextlib.suppress(OSError):  # another process was first
+                about = one.stat(follow_symlinks=False)
+                if one.name.endswith(UNFINISHED) and time.time() - about.st_mtime > _HOUR:
+                    os.remove(one.path)
+                elif one.name.endswith(_ENDING):
+                    found.append((about.st_mtime, about.st_size, one.path))
+    total = sum(size for _, size, _ in found)
+    goal = total if total <= MOST_BYTES else MOST_BYTES * 3 // 4
+    for _, size, path in sorted(found):
+        if total <= goal:
+            break
+        with contextlib.suppress(OSError):
+            os.remove(path)
+            total -= size
+
+
+# ---------------------------------------------------------------------- which folder
+def _folder() -> str | None:
+    given = os.environ.get("SYMBOLIC_CACHE_DIR") or os.path.join(_users_cache(), "symbolic")
+    return None if given.startswith("~") else _usable(given)  # a user without a home
+
+
+def _users_cache() -> str:
+    """Where the system wants caches to be."""
+    if sys.platform == "win32":
+        return os.environ.get("LOCALAPPDATA") or os.path.expanduser(r"~\AppData\Local")
+    if sys.platform == "darwin":
+        return os.path.expanduser("~/Library/Caches")
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    return given if os.path.isabs(given) else os.path.expanduser("~/.cache")  # the convention ignores a relative one
+
+
+@cache
+def _usable(given: str) -> str | None:
+    """The folder within it where code lies, made if need be; None where there is none to be had.
+
+    Warns:
+        SymbolicWarning: others could write there, once.
+    """
+    folder = os.path.join(os.path.abspath(given), "native")
+    for one in (os.path.dirname(folder), folder):
+        try:
+            with contextlib.suppress(OSError):  # read-only: what is there can be read all the same
+                make_folder(one, 0o700)
+            found = os.stat(one)
+        except OSError:
+            return None
+        if not stat.S_ISDIR(found.st_mode):
+            return None
+        if not _is_ours_alone(found):
+            warn(
+                f"compiled code is not kept: others than you can write to {one}, and it would be run; "
+                f"chmod 700 it, or set SYMBOLIC_CACHE_DIR to a folder of your own"
+            )
+            return None
+    return folder
+
+
+def _is_ours_alone(found: os.stat_result) -> bool:
+    """Whether nobody else can have written it. Windows keeps the user's own folders by other means."""
+    if sys.platform == "win32":
+        return True
+    return found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
