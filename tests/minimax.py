@@ -51,7 +51,7 @@ def exponent(x: Any) -> Any:
 
 HALF_LN2 = mpf("0.3501")  # a little more than ln 2 / 2, for the multiple of ln 2 is found by a rounded product
 ATANH = mpf("0.0301")  # ((√2 - 1)/(√2 + 1))² and a little more
-QUARTER, HALF = mpf("0.6275"), mpf("2.50")  # (π/4)² and (π/2)², and more: the multiple is found by a rounded product
+SQUARE = mpf("0.6275")  # (π/4)² and a little more: the multiple is found by a rounded product
 
 WANTED = {
     "exp": Wanted(
@@ -78,17 +78,12 @@ WANTED = {
         {"double": 7},
     ),
     "sin": Wanted(
-        "(sin r - r)/r³ of z = r² for |r| ≤ π/2",
-        lambda z: (of_square(mpmath.sin)(z) - 1) / z, TINY, HALF, lambda z: z / of_square(mpmath.sin)(z),
-        {"double": 7, "float": 3},
+        "(sin r - r)/r³ of z = r² for |r| ≤ π/4",
+        lambda z: (of_square(mpmath.sin)(z) - 1) / z, TINY, SQUARE, lambda z: z, {"double": 5, "float": 2},
     ),
-    "sin_quarter": Wanted(
-        "the same for |r| ≤ π/4",
-        lambda z: (of_square(mpmath.sin)(z) - 1) / z, TINY, QUARTER, lambda z: z, {"double": 5, "float": 2},
-    ),
-    "cos_quarter": Wanted(
+    "cos": Wanted(
         "(cos r - 1 + r²/2)/r⁴ of z = r² for |r| ≤ π/4",
-        lambda z: (mpmath.cos(mpmath.sqrt(z)) - 1 + z / 2) / z**2, TINY, QUARTER, lambda z: z * z,
+        lambda z: (mpmath.cos(mpmath.sqrt(z)) - 1 + z / 2) / z**2, TINY, SQUARE, lambda z: z * z,
         {"double": 5, "float": 2},
     ),
     "arctan": Wanted(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from symbolic.backends.native import exponentials, logarithms, rounding
+from symbolic.backends.native import arcs, circular, exponentials, logarithms, rounding
 from symbolic.backends.native.formulas import Term
 from symbolic.backends.native.text import Function, Value
 
@@ -17,6 +17,8 @@ FORMULAS: dict[str, Callable[..., Term]] = {
     for room, names in (
         (exponentials, "exp exp2 expm1 expit sinh cosh tanh"),
         (logarithms, "log log2 log10 log1p arcsinh arccosh arctanh logaddexp logaddexp2"),
+        (circular, "sin cos tan sinc"),
+        (arcs, "arcsin arccos arctan arctan2"),
         (rounding, "sqrt floor ceil trunc rint absolute sign copysign maximum minimum fmax fmin"),
     )
     for name in names.split()
