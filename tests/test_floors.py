@@ -93,7 +93,7 @@ FLOORS: list[list[str]] = [
         "plan",
         "trace",
     ],  # 3: readings of a graph
-    ["backends.*", "backends"],  # 4: machines
+    ["backends.native.*", "backends.*", "backends"],  # 4: machines
     [
         "values",
         "execution",
