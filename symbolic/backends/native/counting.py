@@ -46,6 +46,12 @@ def over(f: Function, a: Value, b: int) -> Value:
     return f.index(x // b) if x is not None else a if b == 1 else f.two("udiv", a, f.index(b))
 
 
+def odd(f: Function, a: Value) -> Value:
+    """The number itself if it is odd, else the next one."""
+    x = known(a)
+    return f.index(x | 1) if x is not None else f.bits("or", a, f.index(1))
+
+
 def least(f: Function, a: Value, b: Value) -> Value:
     x, y = known(a), known(b)
     if x is not None and y is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from symbolic.backends.native.counting import each, inner, known, lanes_within, least, minus, over, plus, times
+from symbolic.backends.native.counting import each, inner, known, lanes_within, least, minus, odd, over, plus, times
 from symbolic.backends.native.dots import dots
 from symbolic.backends.native.packing import lay
 from symbolic.backends.native.sums import accumulated, stored
@@ -43,7 +43,7 @@ def workspace_bytes(m: int, n: int, k: int, element: str) -> int:
     size = BITS[element] // 8
     needed = []
     for told in (k, None):  # whether the function knows k or not
-        deep, high = min(k, depth(told)), min(m, 2 * rows_at_once(told, element))
+        deep, high = min(k, depth(told, element)), min(m, 2 * rows_at_once(told, element))
         partial = high * (n + PANEL // size) if k > deep else 0
         needed.append(deep * PANEL + (high * (deep + 32) + partial) * size)
     return max(needed)
@@ -198,7 +198,7 @@ class _Product:
     def high(self, top: Value, high: Value) -> None:
         """Blocks of terms; once, if there is no term: the sums are zero then."""
         f, k, (_, _, terms) = self.f, self.sizes[2], self.told
-        most = depth(terms)
+        most = depth(terms, self.element)
         if terms is not None and terms <= most:
             self.block(top, high, f.index(0), k, None, None)
             return
@@ -223,17 +223,22 @@ class _Product:
 
     def deepest(self) -> Value:
         """The number of terms of a block, as far as there are so many."""
-        return least(self.f, self.sizes[2], self.f.index(depth(self.told[2])))
+        return least(self.f, self.sizes[2], self.f.index(depth(self.told[2], self.element)))
 
     def pitch(self) -> Value:
-        """Of rows of A that are laid: no power of two, which would put all of them into one set of the cache."""
+        """Of rows of A that are laid: an odd number of 16 entries, lest all rows lie in one set of the cache."""
         f = self.f
-        return times(f, plus(f, over(f, plus(f, self.deepest(), f.index(15)), 16), f.index(1)), f.index(16))
+        return times(f, odd(f, over(f, plus(f, self.deepest(), f.index(15)), 16)), f.index(16))
 
     def lays_a(self) -> bool:
-        """Is A made to lie in rows? Numbers of a column are each in a page of their own, again for each strip."""
-        n = self.told[1]
-        return known(self.a_strides[1]) != 1 and (n is None or n > 2 * self.wide)
+        """Is A made to lie in rows of a good distance? Not if few strips of columns use them."""
+        m, n, _ = self.told
+        row, column = (known(one) for one in self.a_strides)
+        if m == 1 or (n is not None and n <= self.wide):
+            return False
+        apart = row if column == 1 else column if row == 1 else None
+        # so far apart, all rows, or all columns, are in few sets of the caches
+        return apart is None or apart * BITS[self.element] // 8 % (2048 if column == 1 else 4096) == 0
 
     def lays_b(self) -> bool:
         """Is B made to lie in panels? Not if its rows are contiguous and few rows of A use them, or it is small."""

@@ -7,8 +7,8 @@ from typing import NamedTuple, Protocol
 
 from symbolic.backends.native.text import BITS
 
-DEPTH = 1024
-"""The most terms of sums that are added before they leave their registers: a panel of B stays in the second cache."""
+DEEP = 4096
+"""So many bytes of a row of A, at most, go into sums at once: a panel of B then stays in the second cache."""
 
 SECOND_CACHE = 512 * 1024
 """So many bytes of A are used again for each strip of columns: half of a second cache."""
@@ -42,17 +42,16 @@ def tallest(vectors: int, host: Host) -> int:
     return (registers - vectors - (1 if host.fma else 5)) // vectors
 
 
-def depth(k: int | None) -> int:
+def depth(k: int | None, element: str) -> int:
     """The number of terms that are done at once: all if they are few, else as many in each block."""
-    if k is None:
-        return DEPTH // 2
-    return -(-k // max(1, -(-k // DEPTH)))
+    most = DEEP * 8 // BITS[element]
+    return most // 2 if k is None else -(-k // max(1, -(-k // most)))
 
 
 def rows_at_once(k: int | None, element: str) -> int:
-    """The number of rows of A that stay in the cache while all columns are done; many tiles are that high exactly."""
+    """The number of rows of A that stay in the cache while all columns are done; tiles of many heights fill them."""
     size = BITS[element] // 8
-    return max(120, SECOND_CACHE // (max(1, depth(k)) * size) // 120 * 120)
+    return max(60, SECOND_CACHE // (max(1, depth(k, element)) * size) // 60 * 60)
 
 
 def widest(host: Host) -> int:
