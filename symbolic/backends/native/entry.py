@@ -160,6 +160,15 @@ class Entry:
         self._made(made, failed)
         return made, self.read(made, layouts.ARRAY_DATA, "ptr")
 
+    def new_scalar(self, dtype: str, place: Value, failed: str) -> Value:
+        """A number of NumPy's, owned, of what lies at a place."""
+        nothing = Value("ptr", 0, "null")
+        return self._made(self.call("PyArray_Scalar", "ptr", place, self.word(f"dtype {dtype}"), nothing), failed)
+
+    def tuple_entry(self, tuple: Value, k: int, object: Value) -> None:
+        """Put an object that is owned into a new tuple."""
+        self.call("PyTuple_SetItem", "i32", tuple, self.f.index(k), object)
+
     def _made(self, object: Value, failed: str) -> Value:
         self.check(self.f.compare("ne", object, Value("ptr", 0, "null")), failed)
         return object

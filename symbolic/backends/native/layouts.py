@@ -29,8 +29,9 @@ DTYPE_ORDER, DTYPE_NUMBER = 26, 28
 TYPE_SIZE, TYPE_VECTORCALL, TYPE_FLAGS = 32, 56, 168
 """In a type: bytes of an instance; where in it the address of its call lies; flags."""
 HAS_VECTORCALL = 1 << 11
-_ARRAY_TYPE, _DTYPE_TYPE, _ARRAY_NEW = 2, 3, 93
+_ARRAY_TYPE, _DTYPE_TYPE, _ARRAY_SCALAR, _ARRAY_NEW = 2, 3, 60, 93
 """Entries of NumPy's table of functions, which is fixed."""
+_NUMPY_FUNCTIONS = {"PyArray_New": _ARRAY_NEW, "PyArray_Scalar": _ARRAY_SCALAR}
 
 
 def word_at(place: int) -> int:
@@ -149,8 +150,8 @@ def address(name: str) -> int:
         return id(_OBJECTS[name])
     if name.startswith("dtype "):
         return id(builtin_dtype(name.removeprefix("dtype ")))
-    if name == "PyArray_New":
-        return word_at(_numpy_table() + 8 * _ARRAY_NEW)
+    if name in _NUMPY_FUNCTIONS:
+        return word_at(_numpy_table() + 8 * _NUMPY_FUNCTIONS[name])
     return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
 
 

@@ -15,14 +15,17 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from symbolic.backends.native.abi import callable_of
 from symbolic.backends.native.blocks import Group, groups, part
+from symbolic.backends.native.calls import write_function
 from symbolic.backends.native.contract import Plan, as_nest
 from symbolic.backends.native.engine import load
+from symbolic.backends.native.entry import Entry
 from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.loops import IDENTITY, Pointer, Writer
 from symbolic.backends.native.lowering import FLAG, Contract, External, Lowered, Point, Reduce
 from symbolic.backends.native.matrices import matrices
-from symbolic.backends.native.nests import Nest, Schedule, Step, arranged
+from symbolic.backends.native.nests import Nest, Schedule, Stage, Step, arranged
 from symbolic.backends.native.pointwise import stored
 from symbolic.backends.native.rules import rule
 from symbolic.backends.native.text import Function, Module, Value
@@ -36,6 +39,9 @@ _PIECE = 200  # calls in one function: LLVM takes long over long ones
 
 class Native:
     """A program as native code. One thread at a time runs it; `run` says no to a second one."""
+
+    segment: str
+    """The function that is the whole program, if it is one."""
 
     def __init__(self, program: Program, into: Sequence[int] = (), on: Host | None = None, apart: bool = False) -> None:
         self.program, self.into = program, tuple(into)
@@ -51,6 +57,7 @@ class Native:
         self.groups = {one.first: one for one in found}
         self._words()
         self._memory()
+        self.work = sum(map(_work, self.schedule.stages))
         code = _Code(self, apart)
         self.text = code.text
         self.steps: list[Any] = []
@@ -61,8 +68,13 @@ class Native:
             else:
                 self.steps.append(step)
         self.library = library
+        self.function: Callable[..., Any] = self.general
+        if code.entry is not None:
+            words = {"words": self.address}
+            self.function = callable_of(library, code.entry.f.name, self.general, code.entry.words, words, self.table)
         self.lock = threading.Lock()
         self.buffered = True
+        self.observed = any(one.node.effect for one in program.instructions)  # what has an effect runs once
 
     # ------------------------------------------------------------------ where values are
     def _words(self) -> None:
@@ -147,13 +159,29 @@ class Native:
         finally:
             self.lock.release()
 
-    def function(self, *given: Any) -> Sequence[Any]:
+    def general(self, *given: Any) -> Sequence[Any]:
         """The outputs for the leaves' values, and the arrays to write into after them."""
         count = len(self.program.leaves)
         try:
-            return self._run(given[:count], given[count:])
+            results = self._run(given[:count], given[count:])
         finally:
             self.kept.clear()
+        primal = results[: self.program.primal]
+        if self.table[1] and not self.observed and not all(map(_is_finite, primal)):
+            return self._plainly(given[:count], given[count:])
+        return results
+
+    def _plainly(self, values: Sequence[Any], into: Sequence[Any]) -> Sequence[Any]:
+        """The outputs by NumPy, with its warnings: the function itself has come to an infinity or to NaN."""
+        slots = self.program.slots(values)
+        self.program.run(slots, 0, self.program.split)
+        with np.errstate(all="ignore"):
+            self.program.run(slots, self.program.split, len(self.program.instructions))
+        results = self.program.results(slots)
+        for n, target in zip(self.into, into, strict=False):
+            np.copyto(target, results[n])
+            results[n] = target
+        return results
 
     def failed(self, error: Exception) -> NoReturn:
         raise error  # it names its instruction already
@@ -268,6 +296,17 @@ class Native:
         return isinstance(value, np.ndarray) and value.base is not None
 
 
+def _is_finite(value: Any) -> bool:
+    return not isinstance(value, (float, np.floating, np.ndarray)) or bool(np.all(np.isfinite(value)))
+
+
+def _work(stage: Stage) -> int:
+    """About how many operations on single entries a stage is."""
+    if isinstance(stage, Nest):
+        return prod(stage.domain) * len(stage.steps)
+    return prod(stage.domain) if isinstance(stage, Contract) else 0
+
+
 class _Call(NamedTuple):
     """A function, and what it is given."""
 
@@ -330,6 +369,10 @@ class _Code:
                 self._segment(calls)
                 calls = []
         self._segment(calls)
+        self.entry: Entry | None = None
+        if len(self.steps) == 1 and isinstance(self.steps[0], str):
+            native.segment = self.steps[0]
+            self.entry = write_function(native, self.module)
         self.text = str(self.module)
 
     def _dtype(self, base: int) -> np.dtype[Any]:

@@ -1,0 +1,139 @@
+"""How is a program called from Python without Python in between? Its values come out of the objects of a call.
+
+The function that is written here stands in the same module as the program's segment: it looks at what it is given,
+puts each address or number into the table of words, runs the segment, and makes the results' objects.
+"""
+
+from __future__ import annotations
+
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symbolic.backends.native.entry import Entry
+from symbolic.backends.native.text import Module, Value
+from symbolic.backends.native.pointwise import stored
+from symbolic.spec import Spec
+
+if TYPE_CHECKING:
+    from symbolic.backends.native.machine import Native
+
+_LONG = 200_000
+"""Operations on vectors beyond which other threads may run meanwhile."""
+
+
+class Unfit(Exception):  # noqa: N818  # no fault: the general way is taken
+    """A value that only the general way knows how to take, or to make."""
+
+
+class Taking:
+    """Reads the leaves of a program out of objects, and makes its results."""
+
+    def __init__(self, native: Native, entry: Entry) -> None:
+        self.native, self.e, self.f = native, entry, entry.f
+        self.table = entry.word("words")
+
+    def word(self, k: int) -> Value:
+        return self.f.at(self.table, self.f.index(k), "i64")
+
+    def slot(self, base: int) -> Value:
+        return self.word(self.native.word[base])
+
+    def leaf(self, k: int, object: Value, otherwise: str) -> None:
+        """The value of a leaf into its word."""
+        spec = self.native.lowered.specs[k]
+        if k not in self.native.word or not isinstance(spec, Spec):
+            raise Unfit
+        self.put(k, self.value(spec, object, otherwise))
+
+    def value(self, spec: Spec, object: Value, otherwise: str) -> Value:
+        """The address of an array's entries, or a number."""
+        if spec.shape == ():
+            if spec.python is not float:
+                raise Unfit
+            return self.e.float_of(object, otherwise)
+        return self.e.array_of(object, str(spec.dtype), spec.shape, otherwise)  # type: ignore[arg-type]  # known
+
+    def put(self, base: int, value: Value) -> None:
+        self.f.store(value, self.slot(base), align=8)
+
+    def new(self, base: int, failed: str) -> Value:
+        """An array for a result, in its word; the object."""
+        spec = self.native.lowered.spec(base)
+        made, data = self.e.new_array(str(spec.dtype), spec.shape, failed)  # type: ignore[arg-type]  # known
+        self.put(base, data)
+        return made
+
+    def number(self, base: int, failed: str) -> Value:
+        """The object of a result that is a number."""
+        native, f = self.native, self.f
+        spec = native.lowered.spec(base)
+        if spec.dtype is None or spec.dtype.kind != "f":
+            raise Unfit
+        found = f.load(self.slot(base), stored(spec.dtype))
+        if spec.python is float:
+            return self.e.new_float(found, failed)
+        return self.e.new_scalar(str(spec.dtype), self.slot(base), failed)
+
+    def run(self) -> None:
+        """The program, with the flag cleared before."""
+        f = self.f
+        f.store(f.constant("i64", 0), self.word(1))
+        if self.native.work > _LONG:
+            with self.e.unlocked():
+                f.do(f"call void @{self.native.segment}(ptr {self.table.name})")
+        else:
+            f.do(f"call void @{self.native.segment}(ptr {self.table.name})")
+
+
+def write_function(native: Native, module: Module) -> Entry | None:
+    """`call(*leaves, *into)` → the outputs in a tuple; `None` where only the general way knows how."""
+    entry = Entry(module, "call")
+    try:
+        _function(native, entry)
+    except Unfit:
+        module.functions.remove(entry.f)
+        return None
+    return entry
+
+
+def _function(native: Native, entry: Entry) -> None:
+    e, f, program = entry, entry.f, native.program
+    taking = Taking(native, e)
+    general, failed, spoilt = f.label("general"), f.label("failed"), f.label("spoilt")
+    given = e.arguments(len(program.leaves) + len(native.into), general)
+    for k, object in enumerate(given[: len(program.leaves)]):
+        taking.leaf(k, object, general)
+    into = dict(zip(native.into, given[len(program.leaves) :], strict=True))
+    bases = native.results
+    if None in bases or len(set(bases)) != len(bases):
+        raise Unfit
+    for n, object in into.items():
+        spec = native.lowered.spec(bases[n])  # type: ignore[arg-type]  # none is None
+        taking.put(bases[n], e.array_of(object, str(spec.dtype), spec.shape, general, writeable=True))  # type: ignore[arg-type]
+    results = e.call("PyTuple_New", "ptr", f.index(len(bases)))
+    e.check(f.compare("ne", results, Value("ptr", 0, "null")), failed)
+    for n, base in enumerate(bases):
+        if n in into:
+            e.tuple_entry(results, n, e.keep(into[n]))
+        elif not native.is_scalar(base):  # type: ignore[arg-type]
+            e.tuple_entry(results, n, taking.new(base, spoilt))  # type: ignore[arg-type]
+    taking.run()
+    odd = f.label("odd")
+    if native.program.primal:  # NumPy has warnings for what the function itself gives
+        e.check(f.compare("eq", f.load(taking.word(1), "i64"), f.constant("i64", 0)), odd)
+    for n, base in enumerate(bases):
+        if native.is_scalar(base):  # type: ignore[arg-type]
+            e.tuple_entry(results, n, taking.number(base, spoilt))  # type: ignore[arg-type]
+    e.give(results)
+    f.start(odd)
+    e.drop(results)
+    f.jump(general)
+    f.start(spoilt)
+    e.drop(results)
+    f.jump(failed)
+    f.start(failed)
+    e.fail()
+    f.start(general)
+    e.fall_back()
