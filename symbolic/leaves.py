@@ -6,7 +6,7 @@ import collections
 import itertools
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, Protocol, Self, TypeVar, overload
 
 import numpy as np
 
@@ -132,16 +132,58 @@ def commit(changes: Iterable[Change]) -> None:
     collections.deque(itertools.starmap(setattr, changes), maxlen=0)
 
 
-class Cell:
+class Owner(Protocol):
+    """Whoever holds the values of others: code that takes one step after the other."""
+
+    def settle(self) -> None:
+        """Give back what has changed, and hold nothing any more."""
+
+
+class Owned:
+    """Something whose fields may be held elsewhere: whoever reads or writes one has them brought back first."""
+
+    __slots__ = ("owner",)
+    owner: Owner | None
+
+    def own(self) -> None:
+        """Bring them back."""
+        if self.owner is not None:
+            self.owner.settle()
+
+
+class Brought:
+    """A field of an `Owned`."""
+
+    __slots__ = ("name",)
+
+    def __set_name__(self, kind: type, name: str) -> None:
+        self.name = f"_{name}"
+
+    def __get__(self, one: Any, kind: type | None = None) -> Any:
+        if one is None:
+            return self
+        if one.owner is not None:
+            one.owner.settle()
+        return getattr(one, self.name)
+
+    def __set__(self, one: Any, value: Any) -> None:
+        if one.owner is not None:
+            one.owner.settle()
+        setattr(one, self.name, value)
+
+
+class Cell(Owned):
     """What a weight holds: the value, the delta of the last tape, and who has seen the value."""
 
-    __slots__ = ("delta", "exposed", "pending", "spare", "value")
+    __slots__ = ("_delta", "_value", "exposed", "pending", "spare")
     exposed: bool
-    value: Any
+    value = Brought()
+    delta = Brought()
 
     def __init__(self, value: Any) -> None:
+        self.owner = None
         self.value = value
-        self.delta: Any = None
+        self.delta = None
         self.pending: Any = None
         self.exposed = False  # somebody holds the array: the next value needs memory of its own
         self.spare: Any = None  # an array of the same kind that nobody holds
@@ -153,6 +195,7 @@ class Cell:
 
     def expose(self) -> Any:
         """The same for somebody who holds `COMMITTING`."""
+        self.own()
         self.exposed = True
         if isinstance(self.value, np.ndarray):
             self.value.flags.writeable = False
@@ -160,6 +203,7 @@ class Cell:
 
     def blank(self) -> Any:
         """An array that the next value may be written into."""
+        self.own()
         spare, self.spare = self.spare, None
         return np.empty_like(self.value) if spare is None else spare
 

@@ -8,6 +8,7 @@ is chosen by hand is there from the first run on, so that a program gives the sa
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -100,6 +101,9 @@ def _there() -> bool:
 
 def _choose(machine: str) -> None:
     _Choice.name = machine
+    steps = sys.modules.get("symbolic.backends.native.steps")
+    for held in list(steps.ALL) if steps is not None else ():
+        held.settle()
     for one in list(_Choice.made):
         one.code = None
     _Choice.made.clear()

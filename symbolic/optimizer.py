@@ -18,7 +18,7 @@ import numpy as np
 from symbolic.context import here, user_frame
 from symbolic.errors import DtypeError, ShapeError, warn
 from symbolic.layer import Layer, refuse
-from symbolic.leaves import Change, commit
+from symbolic.leaves import Brought, Change, Owned, commit
 from symbolic.literal import delta_spec
 from symbolic.ops.deltas import SumLike, fit
 from symbolic.ops.passing import zeros_like_delta
@@ -32,11 +32,15 @@ __all__ = ["Optimizer", "State"]
 State = tuple[Any, ...]
 
 
-class _PerWeight:
+class _PerWeight(Owned):
     """Something for each weight, for as long as it lives; by identity, because == of two weights builds a layer."""
 
+    __slots__ = ("__weakref__", "_entries")
+    entries = Brought()
+
     def __init__(self) -> None:
-        self.entries: dict[int, tuple[weakref.ref[Any], Any]] = {}
+        self.owner = None
+        self.entries = {}
 
     def get(self, weight: Any) -> Any:
         entry = self.entries.get(id(weight))
@@ -60,10 +64,14 @@ class _PerWeight:
         return weakref.ref(weight, forget)
 
 
-class _Steps:
+class _Steps(Owned):
     """How many steps were taken, outliving the optimizer that took them."""
 
+    __slots__ = ("_taken", "kind")
+    taken = Brought()
+
     def __init__(self, kind: type) -> None:
+        self.owner = None
         self.kind, self.taken = kind, 0
 
 
@@ -113,6 +121,8 @@ class Optimizer:
         self._states, self._steps = _PerWeight(), _Steps(type(self))
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if "_steps" in vars(self):
+            self._steps.own()  # what takes steps just now has read the settings
         if name == "learning_rate":
             value = checked_rate(self, value)
         elif name == "parts" or name in dict(vars(self).get("_fixed", ())):

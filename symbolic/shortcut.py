@@ -160,7 +160,7 @@ class Writer:
         if not watch.holds() or watch.value() is not value:
             raise Unusual
         known = "" if isinstance(watch.fetch, Held) else f"{self.place(watch.fetch)} is {self.name(value, 'seen')}"
-        if _is_fixed(watch, value):
+        if is_fixed(watch, value):
             return known or "True"
         if type(value) is types.FunctionType and watch.names is not None and _is_plain(value):
             f, code = self.name(value, "function"), self.name(value.__code__, "code")
@@ -173,7 +173,7 @@ class Writer:
         return f"{self.name(watch.holds, 'holds')}()"
 
 
-def _is_fixed(watch: Watch, value: Any) -> bool:
+def is_fixed(watch: Watch, value: Any) -> bool:
     """Whether the same object is the same in all that code could see of it."""
     if value is ABSENT or watch.seen is MOVING:
         return False

@@ -137,6 +137,8 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
         self.net, self.optimizer = net, optimizer
         self.layer: AnyLayer = net.layer  # which its record does not keep alive
         self.shortcuts = Shortcuts()
+        self.tried: Any = None  # the code of which that was tried last
+        self.steps: Any = None  # in machine code, where they can be
 
     @overload
     def __call__(self: Trainer[Tape[A, Any], Tape[B, Any]], a: A, /) -> B: ...
@@ -164,7 +166,11 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
     ) -> B: ...
     def __call__(self, *inputs: Any) -> Any:  # type: ignore[misc]  # mypy does not fit *Ts into *Any
         found = self.shortcuts(inputs)
-        return self._served(inputs) if found is MISS else found
+        if found is MISS:
+            return self._served(inputs)
+        if self.steps is not None:
+            self.steps.again()
+        return found
 
     @overload
     def run(self: Trainer[Tape[A, Any], Tape[B, Any]], n: int, a: A, /) -> B: ...
@@ -208,7 +214,20 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
             if is_given(value, inputs):
                 given = key_of(value), inputs
                 self.shortcuts.offer(step.executable, lambda: stepping(self, on, step, groups, *given))
+                self._in_machine_code(on, step, groups, inputs)
         return result
+
+    def _in_machine_code(self, on: Specialization, step: Step, groups: Groups, inputs: tuple[Any, ...]) -> None:
+        """The next steps of this kind without Python in between, where the machine can."""
+        code = step.executable.code
+        make = getattr(code, "stepping", None)
+        if make is None or self.tried is code:
+            return
+        self.tried = code
+        made = make(self, on, step, groups, inputs)
+        if made is not None:
+            self.steps = made
+            made.take()
 
     def step(self, value: Any) -> Any:
         with STEPPING:

@@ -19,6 +19,8 @@ from symbolic.spec import Spec
 if TYPE_CHECKING:
     from symbolic.backends.native.machine import Native
 
+BUSY = 2
+"""The word of a program's table that says that it is running."""
 _LONG = 200_000
 """Operations on vectors beyond which other threads may run meanwhile."""
 
@@ -76,15 +78,15 @@ class Taking:
             return self.e.new_float(found, failed)
         return self.e.new_scalar(str(spec.dtype), self.slot(base), failed)
 
-    def run(self) -> None:
+    def run(self, segment: Value) -> None:
         """The program, with the flag cleared before."""
         f = self.f
         f.store(f.constant("i64", 0), self.word(1))
         if self.native.work > _LONG:
             with self.e.unlocked():
-                f.do(f"call void @{self.native.segment}(ptr {self.table.name})")
+                f.call_at(segment, "void", self.table)
         else:
-            f.do(f"call void @{self.native.segment}(ptr {self.table.name})")
+            f.call_at(segment, "void", self.table)
 
 
 def write_function(native: Native, module: Module) -> Entry | None:
@@ -101,8 +103,10 @@ def write_function(native: Native, module: Module) -> Entry | None:
 def _function(native: Native, entry: Entry) -> None:
     e, f, program = entry, entry.f, native.program
     taking = Taking(native, e)
-    general, failed, spoilt = f.label("general"), f.label("failed"), f.label("spoilt")
+    general, failed, spoilt, begun, unmade = map(f.label, ("general", "failed", "spoilt", "begun", "unmade"))
     given = e.arguments(len(program.leaves) + len(native.into), general)
+    busy = taking.word(BUSY)
+    e.word_is_zero(busy, general)
     for k, object in enumerate(given[: len(program.leaves)]):
         taking.leaf(k, object, general)
     into = dict(zip(native.into, given[len(program.leaves) :], strict=True))
@@ -112,14 +116,16 @@ def _function(native: Native, entry: Entry) -> None:
     for n, object in into.items():
         spec = native.lowered.spec(bases[n])  # type: ignore[arg-type]  # none is None
         taking.put(bases[n], e.array_of(object, str(spec.dtype), spec.shape, general, writeable=True))  # type: ignore[arg-type]
+    e.claim(busy, general)
     results = e.call("PyTuple_New", "ptr", f.index(len(bases)))
-    e.check(f.compare("ne", results, Value("ptr", 0, "null")), failed)
+    e.check(f.compare("ne", results, Value("ptr", 0, "null")), unmade)
     for n, base in enumerate(bases):
         if n in into:
             e.tuple_entry(results, n, e.keep(into[n]))
         elif not native.is_scalar(base):  # type: ignore[arg-type]
-            e.tuple_entry(results, n, taking.new(base, spoilt))  # type: ignore[arg-type]
-    taking.run()
+            e.tuple_entry(results, n, taking.new(base, begun))  # type: ignore[arg-type]
+    taking.run(Value("ptr", 0, f"@{native.segment}"))
+    e.disclaim(busy)
     odd = f.label("odd")
     if native.program.primal:  # NumPy has warnings for what the function itself gives
         e.check(f.compare("eq", f.load(taking.word(1), "i64"), f.constant("i64", 0)), odd)
@@ -130,6 +136,12 @@ def _function(native: Native, entry: Entry) -> None:
     f.start(odd)
     e.drop(results)
     f.jump(general)
+    f.start(begun)
+    e.drop(results)
+    f.jump(unmade)
+    f.start(unmade)
+    e.disclaim(busy)
+    f.jump(failed)
     f.start(spoilt)
     e.drop(results)
     f.jump(failed)

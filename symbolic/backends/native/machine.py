@@ -17,7 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from symbolic.backends.native.abi import callable_of
 from symbolic.backends.native.blocks import Group, groups, part
-from symbolic.backends.native.calls import write_function
+from symbolic.backends.native.calls import BUSY, write_function
 from symbolic.backends.native.contract import Plan, as_nest
 from symbolic.backends.native.engine import load
 from symbolic.backends.native.entry import Entry
@@ -74,6 +74,7 @@ class Native:
             self.function = callable_of(library, code.entry.f.name, self.general, code.entry.words, words, self.table)
         self.lock = threading.Lock()
         self.buffered = True
+        self.borrower: Callable[[], Any] = lambda: None  # whoever has put values of its own into the table
         self.observed = any(one.node.effect for one in program.instructions)  # what has an effect runs once
 
     # ------------------------------------------------------------------ where values are
@@ -81,7 +82,7 @@ class Native:
         """A word of the table for each value that comes from outside, and for each that goes there."""
         lowered, program = self.lowered, self.program
         self.word: dict[int, int] = {}
-        count = 2
+        count = 3
         outside = [k for k in range(len(program.leaves)) if k in lowered.views]
         outside += [k for k in lowered.constants if k in lowered.views]
         outside += [stage.target for stage in self.schedule.stages if isinstance(stage, External)]
@@ -162,9 +163,16 @@ class Native:
     def general(self, *given: Any) -> Sequence[Any]:
         """The outputs for the leaves' values, and the arrays to write into after them."""
         count = len(self.program.leaves)
+        borrower = self.borrower()
+        if borrower is not None:
+            borrower.settle()
+        if self.table[BUSY]:  # another thread is within
+            return self._plainly(given[:count], given[count:])
+        self.table[BUSY] = 1
         try:
             results = self._run(given[:count], given[count:])
         finally:
+            self.table[BUSY] = 0
             self.kept.clear()
         primal = results[: self.program.primal]
         if self.table[1] and not self.observed and not all(map(_is_finite, primal)):
@@ -182,6 +190,17 @@ class Native:
             np.copyto(target, results[n])
             results[n] = target
         return results
+
+    def stepping(self, *given: Any) -> Any:
+        """Steps of a trainer that are one call into machine code; `None` where they need Python in between."""
+        from symbolic.backends.native.steps import Steps, Unfit
+
+        if not hasattr(self, "segment"):
+            return None
+        try:
+            return Steps(*given)
+        except Unfit:
+            return None
 
     def failed(self, error: Exception) -> NoReturn:
         raise error  # it names its instruction already

@@ -1,0 +1,120 @@
+"""How does code see that what a function read from outside still stands there? By comparing words of memory.
+
+A global name is looked up in its dictionary; the variable of a closure, and what a plain function is made of, are words
+at fixed addresses.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from symbolic.backends.native.entry import Entry
+from symbolic.backends.native.layouts import word_at
+from symbolic.captured import Contents, Global, Held
+from symbolic.shortcut import is_fixed
+
+__all__ = ["Watching"]
+
+_CELL, _DICT_USED, _FURTHEST = 16, 16, 160
+
+
+class Watching:
+    """The watches of a trace, as words that must be what they were; `ok` is False where one cannot be put so."""
+
+    def __init__(self, watches: Sequence[Any]) -> None:
+        self.globals: list[tuple[dict[str, Any], str, Any]] = []
+        self.words: list[tuple[int, int]] = []
+        self.kept: list[Any] = []
+        self.ok = all(map(self._take, watches))
+
+    def _take(self, watch: Any) -> bool:
+        fetch = getattr(watch, "fetch", None)
+        if not hasattr(watch, "names") or not watch.holds():
+            return False
+        value = watch.value()
+        self.kept.append(value)
+        return self._place(fetch, value) and self._content(watch, value)
+
+    def _place(self, fetch: Any, value: Any) -> bool:
+        """Where it stands."""
+        if isinstance(fetch, Held):
+            return True
+        if isinstance(fetch, Contents):
+            self.words.append((id(fetch.cell) + _CELL, id(value)))
+            self.kept.append(fetch.cell)
+            return word_at(id(fetch.cell) + _CELL) == id(value)
+        if not isinstance(fetch, Global):
+            return False
+        space = fetch.space
+        for k, name in enumerate(fetch.path):
+            if type(space) is not dict or name not in space:
+                return False
+            found = space[name]
+            self.globals.append((space, name, found))
+            if k + 1 < len(fetch.path):
+                if type(found) is not types.ModuleType:
+                    return False
+                space = vars(found)
+        return found is value
+
+    def _content(self, watch: Any, value: Any) -> bool:
+        """That it is what it was."""
+        if is_fixed(watch, value):
+            return True
+        places = _places() if type(value) is types.FunctionType and watch.names is not None else None
+        if places is None or value.__defaults__ or value.__kwdefaults__ or value.__dict__:
+            return False
+        code, defaults, named, own = places
+        start = id(value)
+        self.kept += [value.__code__, value.__dict__]
+        self.words += [(start + code, id(value.__code__)), (start + own, id(value.__dict__))]
+        self.words += [(start + defaults, 0), (start + named, 0), (id(value.__dict__) + _DICT_USED, 0)]
+        return all(word_at(place) == expected for place, expected in self.words)
+
+    # ------------------------------------------------------------------ in code
+    def given(self) -> dict[str, int]:
+        """What the table holds for it."""
+        found = {}
+        for k, (place, expected) in enumerate(self.words):
+            found[f"place {k}"], found[f"expected {k}"] = place, expected
+        for k, (space, name, value) in enumerate(self.globals):
+            found[f"space {k}"], found[f"name {k}"], found[f"global {k}"] = id(space), id(name), id(value)
+            self.kept += [space, name, value]
+        return found
+
+    def write(self, e: Entry, otherwise: str) -> None:
+        """Guards: whatever is not as it was leads away."""
+        for k in range(len(self.words)):
+            e.same_object(e.word(f"place {k}"), e.word(f"expected {k}"), otherwise)
+        for k in range(len(self.globals)):
+            e.same_global(e.word(f"space {k}"), e.word(f"name {k}"), e.word(f"global {k}"), otherwise)
+
+
+@cache
+def _places() -> tuple[int, int, int, int] | None:
+    """Where a function has its code, its defaults, those by name, and its attributes; `None` if nobody can tell."""
+
+    def probe(a: int = 1, *, b: int = 2) -> int:
+        return a + b
+
+    def bare() -> None:
+        return
+
+    probe.own = 1  # type: ignore[attr-defined]  # any function has attributes
+    held: list[Any] = [probe.__code__, probe.__defaults__, probe.__kwdefaults__, probe.__dict__]
+    found = []
+    for one in held:
+        places = [k for k in range(16, _FURTHEST, 8) if word_at(id(probe) + k) == id(one)]
+        if len(places) != 1:
+            return None
+        found.append(places[0])
+    code, defaults, named, own = found
+    if word_at(id(bare) + defaults) or word_at(id(bare) + named) or word_at(id(bare) + code) != id(bare.__code__):
+        return None
+    empty: dict[str, int] = {}
+    return (code, defaults, named, own) if word_at(id(empty) + _DICT_USED) == 0 else None
+
+
