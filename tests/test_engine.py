@@ -8,6 +8,8 @@ import struct
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from shutil import which
 from typing import Any
 
 import pytest
@@ -151,10 +153,42 @@ def test_an_image_is_made_of_an_object_or_not_at_all() -> None:
     assert images.image_of(code[:18] + other + code[20:]) is None
 
 
-def test_arm_is_written_and_not_run() -> None:
+def test_arm_is_written() -> None:
     code = object_code(axpy(2), host.ARM)
     assert code.names == ["axpy"]
     assert code.code[:4] != b"\x7fELF" or struct.unpack_from("<H", code.code, 18) == (183,)
+
+
+@pytest.mark.skipif(
+    not (IS_IMAGED and which("qemu-aarch64") and which("aarch64-linux-gnu-gcc")),
+    reason="there is no emulator of 64-bit Arm (qemu-aarch64), or no linker for it (aarch64-linux-gnu-gcc)",
+)
+@pytest.mark.parametrize("lanes", [0, 2, 4])
+def test_arm_computes_the_same(tmp_path: Path, lanes: int) -> None:
+    (tmp_path / "code.o").write_bytes(object_code(axpy(lanes) + EVERYTHING, host.ARM).code)
+    (tmp_path / "main.c").write_text("""
+        #include <stdio.h>
+        double axpy(double *x, double *y, long size), number(long k), remainder_(double) __asm__("remainder");
+        long through(long which, long x), switched(long k);
+        int main() {
+            double x[32], y[32];
+            for (int k = 0; k < 32; k++) { x[k] = k; y[k] = k / 4.0; }
+            printf("%a ", axpy(x, y, 32));
+            for (int k = 0; k < 32; k++) printf("%a ", y[k]);
+            printf("%a %a %ld", number(3), remainder_(7.5), through(1, 6));
+            for (int k = 0; k < 6; k++) printf(" %ld", switched(k));
+        }
+    """)
+    subprocess.run(
+        ["aarch64-linux-gnu-gcc", "-static", "-fno-builtin", "-o", "main", "main.c", "code.o", "-lm"],
+        cwd=tmp_path,
+        check=True,
+    )
+    run = subprocess.run(["qemu-aarch64", "main"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    total, *found = run.stdout.split()
+    y = [1.5 * k + k / 4 for k in range(32)]
+    assert [float.fromhex(one) for one in (total, *found[:34])] == [sum(y), *y, 8.3, 1.5]
+    assert [int(one) for one in found[34:]] == [42, 31, 17, 5, 3, 99, -1]
 
 
 def test_a_library_lives_as_long_as_it_is_held() -> None:

@@ -68,13 +68,7 @@ def image_of(data: bytes) -> Image | None:
     """The image of an object file; None where it holds what is not understood here."""
     try:
         return _Linking(data).image()
-    except (
-        _UnknownError,
-        LookupError,
-        ValueError,
-        OverflowError,
-        struct.error,
-    ):  # the rest: it is cut short or garbled
+    except (_UnknownError, LookupError, ValueError, OverflowError, struct.error):  # cut short, or garbled
         return None
 
 

@@ -31,6 +31,8 @@ TYPE_SIZE, TYPE_VECTORCALL, TYPE_FLAGS = 32, 56, 168
 HAS_VECTORCALL = 1 << 11
 _ARRAY_TYPE, _DTYPE_TYPE, _ARRAY_SCALAR, _ARRAY_NEW = 2, 3, 60, 93
 """Entries of NumPy's table of functions, which is fixed."""
+_ABI = 0x02000000
+"""Of NumPy 2: as long as entry 0 says so, no entry moves."""
 _NUMPY_FUNCTIONS = {"PyArray_New": _ARRAY_NEW, "PyArray_Scalar": _ARRAY_SCALAR}
 
 
@@ -82,7 +84,9 @@ def _wrong_in_values() -> Iterator[str]:
     try:
         if [word_at(_numpy_table() + 8 * k) for k in (_ARRAY_TYPE, _DTYPE_TYPE)] != [id(np.ndarray), id(np.dtype)]:
             yield "NumPy's table of functions is another one"
-        if not _makes_an_array():
+        if ctypes.PYFUNCTYPE(ctypes.c_uint)(word_at(_numpy_table()))() != _ABI:
+            yield "NumPy's binary interface is another one"
+        if not _makes_an_array() or not _makes_a_scalar():
             yield "NumPy makes arrays in another way"
         for name in _PYTHONS:
             address(name)
@@ -133,6 +137,12 @@ def _makes_an_array() -> bool:
     )(address("PyArray_New"))  # fmt: skip
     array = made(np.ndarray, 2, (ctypes.c_int64 * 2)(2, 3), np.dtype("f8").num, None, None, 0, 0, None)
     return (type(array), array.shape, array.dtype, array.flags.c_contiguous) == (np.ndarray, (2, 3), np.float64, True)
+
+
+def _makes_a_scalar() -> bool:
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.c_void_p] * 3)(address("PyArray_Scalar"))
+    scalar = make(ctypes.addressof(ctypes.c_double(2.5)), address("dtype float64"), None)
+    return type(scalar) is np.float64 and bool(scalar == 2.5)
 
 
 # ---------------------------------------------------------------------- addresses
