@@ -18,6 +18,7 @@ from symbolic.backends.native.formulas import (
     polynomial,
     quotient,
     times_power,
+    two_sum,
     where,
 )
 
@@ -50,6 +51,12 @@ def reduced(x: Term) -> Reduced:
     far = k * low
     r = near - far
     return Reduced(k, rounded, r, (near - r) - far)
+
+
+def moved(by: Reduced, more: Term) -> Reduced:
+    """That of x + more, which may be many times the last digit of r."""
+    r, rest = two_sum(by.r, more)
+    return Reduced(by.k, by.rounded, r, rest + by.rest)
 
 
 def exp(x: Term) -> Term:
@@ -96,8 +103,12 @@ def less_one(by: Reduced, inverse: Term) -> tuple[Term, Term]:
 
 def expm1(x: Term) -> Term:
     by = reduced(x.clamped({"double": -40.0, "float": -20.0}[x.element], MOST[x.element]))
+    return reduced_expm1(by).signed(x)
+
+
+def reduced_expm1(by: Reduced) -> Term:
     high, low = less_one(by, inverse_power(by))
-    return times_power(high + low, by.k, by.rounded).signed(x)
+    return times_power(high + low, by.k, by.rounded)
 
 
 def tanh(x: Term) -> Term:
