@@ -11,7 +11,7 @@ import math
 from typing import NamedTuple
 
 from symbolic.backends.native.coefficients import COEFFICIENTS, FIRST_RESTS
-from symbolic.backends.native.exponentials import Reduced, moved, power_less_one, reduced, reduced_expm1
+from symbolic.backends.native.exponentials import Reduced, inverse_power, moved, power_less_one, reduced, reduced_expm1
 from symbolic.backends.native.formulas import (
     Term,
     fast_two_sum,
@@ -48,8 +48,8 @@ def erf(x: Term) -> Term:
     slope, least = two_parts(x.element, *SLOPE)
     q, lost = fast_two_sum(x.like(slope), a * polynomial(a, COEFFICIENTS[name][x.element]))
     exponent, rest = two_product(a, q)
-    by = reduced(-exponent)
-    return reduced_expm1(moved(by, -a.muladd(lost + least, rest))).signed(x)
+    by = moved(reduced(-exponent), -a.muladd(lost + least, rest))
+    return reduced_expm1(by, inverse_power(by)).signed(x)
 
 
 def scaled(kind: Tail, a: Term) -> tuple[Term, Term]:

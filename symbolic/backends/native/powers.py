@@ -10,11 +10,11 @@ from symbolic.backends.native.formulas import (
     Term,
     bits_of,
     fast_two_sum,
-    horner,
     magic,
     polynomial,
     power_of_two,
     quotient,
+    rarely,
     residual,
     times_power,
     two_product,
@@ -24,7 +24,6 @@ from symbolic.backends.native.logarithms import lifted, parts, whole
 from symbolic.backends.native.rounding import trunc
 
 THIRD = (1 / 3, 1.850371707708594e-17)
-FIFTH = (0.2, -1.1102230246251566e-17)
 
 
 def power(x: Term, y: Term) -> Term:
@@ -32,6 +31,14 @@ def power(x: Term, y: Term) -> Term:
     a = abs(x)
     bounded = y.clamped(-(2.0**70), 2.0**70)  # beyond, the power is 0, 1 or infinite
     result = power_of_positive(a, bounded) if x.element == "double" else short_power(a, bounded)
+    usual = (x > 0) & (x < math.inf) & y.eq(y)
+    (result,) = rarely(~usual, [result], lambda: [special_power(x, y, result)])
+    return result
+
+
+def special_power(x: Term, y: Term, result: Term) -> Term:
+    """Of numbers that are not positive, or infinite, or NaN; `result` is that of |x|, if that is a positive number."""
+    a = abs(x)
     infinite = a.eq(math.inf)
     result = where(infinite | a.eq(0), where(infinite ^ (y < 0), x.like(math.inf), 0), result)
     integral = trunc(y).eq(y)
@@ -54,23 +61,22 @@ def power_of_positive(a: Term, y: Term) -> Term:
 
 
 def long_log(x: Term) -> tuple[Term, Term]:
-    """log x in two parts: of artanh s = s·(1 + z·(1/3 + z·(1/5 + z·T))), z = s², all but T with twice the digits."""
+    """log x in two parts: of artanh s = s + s·z·(1/3 + z·(1/5 + z·T)), z = s², all but the inner bracket."""
     k, f, _ = parts(*lifted(x))
     s, rest = quotient((f, f.like(0)), fast_two_sum(f.like(2), f))
     z, z_rest = two_product(s, s)
     z_rest = (s + s).muladd(rest, z_rest)
-    curve = (z * horner(z, COEFFICIENTS["log_rest"]["double"]), z.like(0))
-    for constant, least in (FIFTH, THIRD):
-        most, lost = fast_two_sum(z.like(constant), curve[0])
-        lost = lost + (curve[1] + least)
-        product, error = two_product(z, most)
-        curve = product, z.muladd(lost, z_rest.muladd(most, error))
-    product, error = two_product(s, curve[0])
-    twice, lost = fast_two_sum(s, product)
-    lost = lost + (rest + s.muladd(curve[1], rest.muladd(curve[0], error)))
+    inner, lost = two_product(z, polynomial(z, (0.2, *COEFFICIENTS["log_rest"]["double"])))
+    most, least = fast_two_sum(z.like(THIRD[0]), inner)
+    least = least + (lost + THIRD[1])
+    curve, lost = two_product(z, most)
+    lost = z.muladd(least, z_rest.muladd(most, lost))
+    product, error = two_product(s, curve)
+    twice, less = fast_two_sum(s, product)
+    less = less + (rest + s.muladd(lost, rest.muladd(curve, error)))
     high, low = LN2["double"]
     total, error = fast_two_sum(k * high, twice + twice)
-    return fast_two_sum(total, error + k.muladd(low, lost + lost))
+    return fast_two_sum(total, error + k.muladd(low, less + less))
 
 
 def short_power(a: Term, y: Term) -> Term:

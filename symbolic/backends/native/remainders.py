@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from symbolic.backends.native.formulas import Term, residual, where
+from symbolic.backends.native.formulas import Term, rarely, residual, where
 from symbolic.backends.native.logarithms import NORMAL
 from symbolic.backends.native.rounding import floor, trunc
 from symbolic.backends.native.text import Function
@@ -67,20 +67,16 @@ def exact(a: Term, b: Term) -> Term:
 # ---------------------------------------------------------------------- large quotients
 def reduced(a: Term, b: Term) -> Term:
     """A number congruent to a that is not much larger than b."""
-    f = a.function
-    large = too_large(a, b)
-    before, then, done = f.block, f.label("far"), f.label("near")
-    f.branch(f.across("or", large.value), then, done)
-    f.start(then)
+    f, kind = a.function, a.value.type
     name = f"far.remainder.{a.value.lanes}{a.element}"
-    kind = a.value.type
-    if not f.module.has(name):
-        _write_steps(f.module.function(name, [kind, kind], kind, "nounwind noinline cold", private=True))
-    other = f.make(a.element, a.value.lanes, f"call {kind} @{name}({a.value}, {b.value})")
-    f.jump(done)
-    f.start(done)
-    line = f"phi {kind} [ {a.value.name}, %{before} ], [ {other.name}, %{then} ]"
-    return Term(f, f.make(a.element, a.value.lanes, line))
+
+    def by_steps() -> list[Term]:
+        if not f.module.has(name):
+            _write_steps(f.module.function(name, [kind, kind], kind, "nounwind noinline cold", private=True))
+        return [Term(f, f.make(a.element, a.value.lanes, f"call {kind} @{name}({a.value}, {b.value})"))]
+
+    (result,) = rarely(too_large(a, b), [a], by_steps)
+    return result
 
 
 def too_large(a: Term, b: Term) -> Term:
