@@ -37,12 +37,17 @@ def scaled_tail(a: Any, pole: Any) -> Any:
 
 
 def tail(t: Any) -> Any:
-    return scaled_tail(5 * (1 + t) / (1 - t), mpf(3) / 4)
+    return scaled_tail(5 * (1 + t) / (1 - t), mpf(5) / 4)
+
+
+def weight_of_tail(t: Any, end: Any) -> Any:
+    """Beyond the end, only the logarithm less a²/2 is wanted of it, whose digits are then those of a²/2."""
+    return 1 / tail(t) / (1 if 5 * (1 + t) < end * (1 - t) else end * end / 2)
 
 
 def scaled_erfc(t: Any) -> Any:
     x = mpf(7) / 2 * (1 + t) / (1 - t)
-    return mpmath.exp(x * x) * mpmath.erfc(x) * (x + mpf(1) / 2)
+    return mpmath.exp(x * x) * mpmath.erfc(x) * (x + mpf(7) / 8)
 
 
 def exponent(x: Any) -> Any:
@@ -99,24 +104,24 @@ WANTED = {
         lambda m: 1 / mpmath.cbrt(m), mpf(1), mpf(2), mpmath.cbrt, {"double": 4, "float": 4},
     ),
     "erf": Wanted(
-        "-log(erfc x)/x from 0 to where erf is 1; an error in it counts less and less",
-        lambda x: exponent(x) / x, mpf(10) ** -8, mpf("5.93"), lambda x: x / mpmath.expm1(exponent(x)),
-        {"double": 24},
+        "(-log(erfc x)/x - 2/√π)/x from 0 to where erf is 1; an error in it counts less and less",
+        lambda x: (exponent(x) / x - 2 / mpmath.sqrt(mpmath.pi)) / x, mpf(10) ** -8, mpf("5.93"), lambda x: x * x / mpmath.expm1(exponent(x)),
+        {"double": 23},
     ),
     "erf_short": Wanted(
         "the same, where erf is 1 in float32 already at 3.95",
-        lambda x: exponent(x) / x, mpf(10) ** -8, mpf("3.95"), lambda x: x / mpmath.expm1(exponent(x)), {"float": 9},
+        lambda x: (exponent(x) / x - 2 / mpmath.sqrt(mpmath.pi)) / x, mpf(10) ** -8, mpf("3.95"), lambda x: x * x / mpmath.expm1(exponent(x)), {"float": 8},
     ),
     "ndtr": Wanted(
-        "exp(a²/2) Φ(-a) (a + 3/4) of t = (a - 5)/(a + 5), a from 0 to 38.7",
-        tail, mpf(-1), (mpf("38.7") - 5) / (mpf("38.7") + 5), lambda t: 1 / tail(t), {"double": 22},
+        "exp(a²/2) Φ(-a) (a + 5/4) of t = (a - 5)/(a + 5), a from 0 to 38.7; beyond, for the logarithm",
+        tail, mpf(-1), mpf("0.99999"), lambda t: weight_of_tail(t, mpf("38.7")), {"double": 23},
     ),
     "ndtr_short": Wanted(
-        "the same from 0 to 14.5, where Φ is 0 in float32",
-        tail, mpf(-1), (mpf("14.5") - 5) / (mpf("14.5") + 5), lambda t: 1 / tail(t), {"float": 10},
+        "the same to 14.5, where Φ is 0 in float32",
+        tail, mpf(-1), mpf("0.99999"), lambda t: weight_of_tail(t, mpf("14.5")), {"float": 10},
     ),
     "erfc": Wanted(
-        "exp(x²) erfc(x) (x + 1/2) of t = (x - 7/2)/(x + 7/2), x from 0 to 27.3",
+        "exp(x²) erfc(x) (x + 7/8) of t = (x - 7/2)/(x + 7/2), x from 0 to 27.3",
         scaled_erfc, mpf(-1), (mpf("27.3") - 3.5) / (mpf("27.3") + 3.5), lambda t: 1 / scaled_erfc(t), {"double": 22},
     ),
     "erfc_short": Wanted(
@@ -124,6 +129,8 @@ WANTED = {
         scaled_erfc, mpf(-1), (mpf("10.1") - 3.5) / (mpf("10.1") + 3.5), lambda t: 1 / scaled_erfc(t), {"float": 10},
     ),
 }  # fmt: skip
+
+FIRST_IN_TWO_PARTS = {"ndtr", "ndtr_short", "erfc", "erfc_short"}
 
 
 def best(wanted: Wanted, degree: int, rounds: int = 30) -> tuple[Any, list[Any]]:
@@ -177,6 +184,7 @@ def main() -> None:
         "",
         "COEFFICIENTS: dict[str, dict[str, tuple[float, ...]]] = {",
     ]
+    rests: dict[str, dict[str, str]] = {}
     for name, wanted in WANTED.items():
         lines.append(f'    "{name}": {{  # {wanted.note}')
         for element, degree in wanted.degrees.items():
@@ -185,8 +193,18 @@ def main() -> None:
             lines += [f"            {written(one, element)}," for one in coefficients]
             lines.append("        ),")
             print(name, element, lines[-len(coefficients) - 2].split("#")[1])
+            if name in FIRST_IN_TWO_PARTS:
+                first = coefficients[0]
+                rests[name] = {
+                    **rests.get(name, {}),
+                    element: written(first - mpf(float(written(first, element))), element),
+                }
         lines.append("    },")
-    PAGE.write_text("\n".join([*lines, "}"]) + "\n", encoding="utf-8")
+    lines += ["}", "", "FIRST_RESTS = {  # what rounding took from the first coefficient"]
+    lines += [
+        f'    "{name}": {{{", ".join(f"{one!r}: {text}" for one, text in of.items())}}},' for name, of in rests.items()
+    ]
+    PAGE.write_text("\n".join([*lines, "}"]).replace("'", '"') + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

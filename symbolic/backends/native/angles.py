@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from symbolic.backends.native.formulas import (
     Term,
     fast_two_sum,
     magic,
+    rarely,
     two_product,
     where,
 )
@@ -24,7 +26,7 @@ HALF_PI = {
     "float": (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15),
 }
 SHORT = (1.5707963267341256, 6.077094383272197e-11, 6.077100506506192e-11)
-"""33 digits of π/2, which times 20 digits is no longer than a double; what a double π/2 has beyond them; what π/2 has."""
+"""33 digits of π/2, which times 20 digits are no longer than a double; what a double has beyond them; what π/2 has."""
 LIMIT = {"double": 1.6e6, "float": 3e4}
 """Up to here, k has 20 digits and is found by a rounded product, in float32 nearly."""
 
@@ -40,21 +42,12 @@ class Angle(NamedTuple):
 
 def angle(x: Term) -> Angle:
     """The way of large numbers is taken if one lane is beyond the limit."""
-    f, near = x.function, near_angle(x)
-    large = abs(x) > LIMIT[x.element]
-    before, then, done = f.block, f.label("far"), f.label("reduced")
-    f.branch(f.across("or", large.value), then, done)
-    f.start(then)
-    chosen = [where(large, there, here) for there, here in zip(far_angle(x), near, strict=True)]
-    after = f.block
-    f.jump(done)
-    f.start(done)
-    return Angle(*(_phi(here, before, there, after) for here, there in zip(near, chosen, strict=True)))
+    near, large = near_angle(x), abs(x) > LIMIT[x.element]
 
+    def beyond() -> list[Term]:
+        return [where(large, there, here) for there, here in zip(far_angle(x), near, strict=True)]
 
-def _phi(a: Term, before: str, b: Term, after: str) -> Term:
-    line = f"phi {a.value.type} [ {a.value.name}, %{before} ], [ {b.value.name}, %{after} ]"
-    return Term(a.function, a.function.make(a.element, a.value.lanes, line))
+    return Angle(*rarely(large, near, beyond))
 
 
 def near_angle(x: Term) -> Angle:
@@ -63,10 +56,8 @@ def near_angle(x: Term) -> Angle:
     if x.element == "float" and not x.function.module.fma:
         return _by_double(x, k, whole)
     first, second, third = HALF_PI[x.element]
-    if x.function.module.fma:
-        left = k.muladd(-first, x)  # no error: it is a multiple of the last digits of x and of π/2, and small
-    else:
-        left = (x - k * SHORT[0]) - k * SHORT[1]
+    # no error: what is left is a multiple of the last digits of x and of π/2, and small
+    left = k.muladd(-first, x) if x.function.module.fma else (x - k * SHORT[0]) - k * SHORT[1]
     product, lost = two_product(k, x.like(second))
     r = left - product
     return Angle(r, ((left - r) - product) - k.muladd(third, lost), whole)
@@ -144,7 +135,7 @@ def _write_one(f: Function) -> None:
     table = Value("ptr", 0, f.module.table("i64", two_over_pi()))
     word = place >> 6
     words = [f.load(f.at(table, (word + k).value, "i64"), "i64") for k in range(4)]
-    window = [f.intrinsic("fshl", a, b, (place & 63).value) for a, b in zip(words, words[1:], strict=False)]
+    window = [f.intrinsic("fshl", a, b, (place & 63).value) for a, b in pairwise(words)]
     first, second, third = (Term(f, f.convert("zext", one, "i128")) for one in window)
     wide = Term(f, f.convert("zext", m.value, "i128"))
     middle = wide * second + (wide * third >> 64)

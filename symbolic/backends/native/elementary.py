@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from symbolic.backends.native import arcs, circular, exponentials, logarithms, rounding
+from symbolic.backends.native import (
+    arcs,
+    circular,
+    error_function,
+    exponentials,
+    logarithms,
+    powers,
+    remainders,
+    rounding,
+)
 from symbolic.backends.native.formulas import Term
 from symbolic.backends.native.text import Function, Value
 
@@ -19,6 +28,9 @@ FORMULAS: dict[str, Callable[..., Term]] = {
         (logarithms, "log log2 log10 log1p arcsinh arccosh arctanh logaddexp logaddexp2"),
         (circular, "sin cos tan sinc"),
         (arcs, "arcsin arccos arctan arctan2"),
+        (powers, "power cbrt hypot"),
+        (error_function, "erf erfc ndtr log_ndtr"),
+        (remainders, "fmod remainder floor_divide"),
         (rounding, "sqrt floor ceil trunc rint absolute sign copysign maximum minimum fmax fmin"),
     )
     for name in names.split()

@@ -29,6 +29,8 @@ LEAST = {"double": -746.0, "float": -104.5}
 """Below, eˣ is less than half of the least number, and 0."""
 MOST = {"double": 710.0, "float": 89.0}
 """From here on, eˣ is infinite: as 2ᵏ·eʳ, without being looked at."""
+LEAST_EXPM1 = {"double": -40.0, "float": -20.0}
+"""Below, eˣ - 1 is -1."""
 
 
 class Reduced(NamedTuple):
@@ -50,6 +52,12 @@ def reduced(x: Term) -> Reduced:
     far = k * low
     r = near - far
     return Reduced(k, rounded, r, (near - r) - far)
+
+
+def moved(by: Reduced, more: Term) -> Reduced:
+    """That of x + more, which is below the last digit of x, though perhaps not of r."""
+    r, rest = fast_two_sum(by.r, more)  # if r is the smaller one, k is not 0, and what that costs is below 1's digits
+    return Reduced(by.k, by.rounded, r, rest + by.rest)
 
 
 def exp(x: Term) -> Term:
@@ -81,31 +89,29 @@ def power_less_one(by: Reduced) -> tuple[Term, Term]:
 
 
 def inverse_power(by: Reduced) -> Term:
-    """2⁻ᵏ; and 0 for large k, where nobody sees the difference."""
+    """2⁻ᵏ, for a normal one."""
     bits = by.rounded.bits
-    inverse = (bits_of(by.k.element, 1.0) - (bits << bits.digits)).number
-    return where(by.k > 100, 0, inverse)
-
-
-def less_one(by: Reduced, inverse: Term) -> tuple[Term, Term]:
-    """(eˣ - 1)/2ᵏ, which is eʳ - 1 + (1 - 2⁻ᵏ), in two parts."""
-    high, low = power_less_one(by)
-    total, lost = fast_two_sum(1 - inverse, high)
-    return total, lost + low
+    return (bits_of(by.k.element, 1.0) - (bits << bits.digits)).number
 
 
 def expm1(x: Term) -> Term:
-    by = reduced(x.clamped({"double": -40.0, "float": -20.0}[x.element], MOST[x.element]))
-    high, low = less_one(by, inverse_power(by))
-    return times_power(high + low, by.k, by.rounded).signed(x)
+    by = reduced(x.clamped(LEAST_EXPM1[x.element], MOST[x.element]))
+    inverse = where(by.k > 100, 0, inverse_power(by))  # nobody sees the difference, and it may be out of range
+    return reduced_expm1(by, inverse).signed(x)
+
+
+def reduced_expm1(by: Reduced, inverse: Term) -> Term:
+    """2ᵏ·(eʳ - 1 + (1 - 2⁻ᵏ))."""
+    high, low = power_less_one(by)
+    total, lost = fast_two_sum(1 - inverse, high)
+    return times_power(total + (lost + low), by.k, by.rounded)
 
 
 def tanh(x: Term) -> Term:
     """(e²ˣ - 1)/(e²ˣ + 1), above and below divided by 2ᵏ."""
     a = abs(x)
     by = reduced((a + a).clamped(None, {"double": 44.0, "float": 20.0}[x.element]))
-    bits = by.rounded.bits
-    inverse = (bits_of(x.element, 1.0) - (bits << bits.digits)).number
+    inverse = inverse_power(by)
     high, low = power_less_one(by)
     above, lost = fast_two_sum(1 - inverse, high)
     below, less = fast_two_sum(inverse + 1, high)

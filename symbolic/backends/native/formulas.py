@@ -7,7 +7,7 @@ they are written. Where a product may be rounded once or twice with its sum, `mu
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 from symbolic.backends.native.text import BITS, Function, Value
@@ -165,6 +165,28 @@ def where(condition: Term, a: Term | float, b: Term | float) -> Term:
     assert isinstance(model, Term), "one of the two has a type"
     f = condition.function
     return Term(f, f.select(condition.value, model.like(a).value, model.like(b).value))
+
+
+def rarely(condition: Term, usual: Sequence[Term], instead: Callable[[], Sequence[Term]]) -> list[Term]:
+    """Values as usual, and where a lane meets the condition, all lanes of others, which are computed only then."""
+    f = condition.function
+    before, then, done = f.block, f.label("rare"), f.label("usual")
+    f.branch(f.across("or", condition.value), then, done)
+    f.start(then)
+    others, after = instead(), f.block
+    f.jump(done)
+    f.start(done)
+    return [
+        Term(
+            f,
+            f.make(
+                a.element,
+                a.value.lanes,
+                f"phi {a.value.type} [ {a.value.name}, %{before} ], [ {b.value.name}, %{after} ]",
+            ),
+        )
+        for a, b in zip(usual, others, strict=True)
+    ]
 
 
 def bits_of(element: str, number: float) -> int:

@@ -1,0 +1,102 @@
+"""How are the error function and the normal distribution computed, the tails with all their digits?
+
+erf x = 1 - exp(-x·q(x)) needs no tail, and one polynomial serves from 0 to where it is 1. The tails are
+exp(-x²)·p(t)/(x + d) with t = (x - c)/(x + c), which takes the whole half line into a short interval (Shepherd and
+Laframboise 1981); the square is taken in two parts, since its error would be the exponent's.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from symbolic.backends.native.coefficients import COEFFICIENTS, FIRST_RESTS
+from symbolic.backends.native.exponentials import Reduced, inverse_power, moved, power_less_one, reduced, reduced_expm1
+from symbolic.backends.native.formulas import (
+    Term,
+    fast_two_sum,
+    polynomial,
+    quotient,
+    times_power,
+    two_parts,
+    two_product,
+    where,
+)
+from symbolic.backends.native.logarithms import log_of_sum
+
+
+class Tail(NamedTuple):
+    """exp(-x²·factor)·p(t)/(x + pole) of t = (x - centre)/(x + centre), as it stands in `coefficients`."""
+
+    name: str
+    factor: float
+    pole: float
+    centre: float
+    end: dict[str, float]
+    """Beyond, it is 0."""
+
+
+ERFC = Tail("erfc", 1.0, 0.875, 3.5, {"double": 27.3, "float": 10.1})
+NORMAL = Tail("ndtr", 0.5, 1.25, 5.0, {"double": 38.7, "float": 14.5})
+SLOPE = (1.1283791670955126, 1.533545961316588e-17)
+"""2/√π."""
+
+
+def erf(x: Term) -> Term:
+    name, end = {"double": ("erf", 5.93), "float": ("erf_short", 3.95)}[x.element]
+    a = abs(x).clamped(None, end)
+    slope, least = two_parts(x.element, *SLOPE)
+    q, lost = fast_two_sum(x.like(slope), a * polynomial(a, COEFFICIENTS[name][x.element]))
+    exponent, rest = two_product(a, q)
+    by = moved(reduced(-exponent), -a.muladd(lost + least, rest))
+    return reduced_expm1(by, inverse_power(by)).signed(x)
+
+
+def scaled(kind: Tail, a: Term) -> tuple[Term, Term]:
+    """The tail over its exponential, in two parts."""
+    name = kind.name if a.element == "double" else f"{kind.name}_short"
+    t = (a - kind.centre) / (a + kind.centre)
+    below = a + kind.pole
+    lost = a - (below - kind.pole)
+    first, *others = COEFFICIENTS[name][a.element]
+    p, least = fast_two_sum(t.like(first), t * polynomial(t, others))
+    return quotient((p, least + FIRST_RESTS[name][a.element]), (below, lost))
+
+
+def tail(kind: Tail, x: Term) -> tuple[Reduced, Term, Term]:
+    """For |x|: the power of two, and what it multiplies in two parts."""
+    a = abs(x).clamped(None, kind.end[x.element])
+    square, lost = two_product(a, a)
+    by = reduced(square * -kind.factor)
+    high, low = power_less_one(moved(by, lost * -kind.factor))
+    power, less = fast_two_sum(a.like(1), high)
+    value, rest = scaled(kind, a)
+    product, error = two_product(power, value)
+    return by, *fast_two_sum(product, (less + low).muladd(value, power.muladd(rest, error)))
+
+
+def erfc(x: Term) -> Term:
+    by, value, _ = tail(ERFC, x)
+    value = times_power(value, by.k, by.rounded)
+    return where(x < 0, 2 - value, value)
+
+
+def ndtr(x: Term) -> Term:
+    """Φ, the distribution function of the standard normal."""
+    by, value, _ = tail(NORMAL, x)
+    value = times_power(value, by.k, by.rounded)
+    return where(x > 0, 1 - value, value)
+
+
+def log_ndtr(x: Term) -> Term:
+    """log Φ: of a positive x log(1 - Φ(-x)), of a negative one log of the scaled tail less x²/2."""
+    a = abs(x).clamped(None, {"double": 1e200, "float": 1e30}[x.element])
+    by, value, rest = tail(NORMAL, x)
+    value, rest = (times_power(one, by.k, by.rounded) for one in (value, rest))
+    sum_, lost = fast_two_sum(x.like(1), -value)
+    ahead, more = scaled(NORMAL, a)
+    positive = x > 0
+    log = log_of_sum(where(positive, sum_, ahead), where(positive, lost - rest, more))
+    square, lost = two_product(a * 0.5, a)
+    behind = (log - where(square < math.inf, lost, 0)) - square
+    return where(positive, log, behind).signed(x.like(-1))
