@@ -46,6 +46,11 @@ class Window(NamedTuple):
         return self.rows * self.columns
 
     @property
+    def terms(self) -> int:
+        """Of each result."""
+        return self.group[0] * self.kernel[0] * self.kernel[1]
+
+    @property
     def weight(self) -> tuple[int, int, int, int]:
         """Its shape."""
         return self.out, self.group[0], *self.kernel
