@@ -289,7 +289,7 @@ class _Product:
                 found.append((height, at, plus(f, at, f.index(height * count))))
                 at = found[-1][2]
             return found
-        most = min(tallest(strip.vectors, self.host), 8)
+        most = tallest(strip.vectors, self.host)
         for height in dict.fromkeys((most, most // 2, 1)):
             whole = times(f, over(f, minus(f, high, at), height), f.index(height))
             found.append((height, at, plus(f, at, whole)))
