@@ -9,7 +9,7 @@ from typing import NamedTuple
 from symbolic.backends.native.counting import each, inner, known, lanes_within, least, minus, odd, over, plus, times
 from symbolic.backends.native.dots import dots
 from symbolic.backends.native.packing import lay
-from symbolic.backends.native.sums import accumulated, stored
+from symbolic.backends.native.sums import looped, nothing, stored, term
 from symbolic.backends.native.text import BITS, Function, Module, Value
 from symbolic.backends.native.tiles import Host, Strip, depth, lanes, rows_at_once, strips, tallest, widest
 
@@ -289,7 +289,7 @@ class _Product:
                 found.append((height, at, plus(f, at, f.index(height * count))))
                 at = found[-1][2]
             return found
-        most = min(tallest(strip.vectors, self.host), 8)
+        most = tallest(strip.vectors, self.host)
         for height in dict.fromkeys((most, most // 2, 1)):
             whole = times(f, over(f, minus(f, high, at), height), f.index(height))
             found.append((height, at, plus(f, at, whole)))
@@ -323,8 +323,12 @@ class _Product:
                 return f.load(b, element, lanes)
             return f.load_some(b, some, element, lanes, f.constant(element, 0.0, lanes))
 
-        before = None if block.later is None else lambda r, v: self.before(at[r][v], block)
-        sums = accumulated(f, element, lanes, size, block.deep, (left, right), self.host, before)
+        sums = nothing(f, element, lanes, size)
+        if block.later is not None:
+            sums = [[self.before(one, block) for one in line] for line in at]
+        sums = looped(
+            f, sums, block.deep, lambda i, sums: term(f, sums, lambda r: left(i, r), lambda v: right(i, v), self.host)
+        )
         for r in range(height):
             for v in range(vectors):
                 self.finish(sums[r][v], *at[r][v], masks[v], block)

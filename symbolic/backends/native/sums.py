@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from symbolic.backends.native.counting import known, times
 from symbolic.backends.native.text import Function, Value
@@ -11,57 +11,49 @@ from symbolic.backends.native.tiles import Host
 UNROLLED = 128
 """So many products at most are written one after the other, without a loop."""
 
+Sums = list[list[Value]]
+"""Vectors in registers: for each row of a tile, those that lie beside each other."""
 
-def accumulated(
-    f: Function,
-    element: str,
-    lanes: int,
-    size: tuple[int, int],
-    count: Value,
-    terms: tuple[Callable[[Value, int], Value], Callable[[Value, int], Value]],
-    host: Host,
-    before: Callable[[int, int], Value] | None = None,
-) -> list[list[Value]]:
-    """Σ left(i, r) · right(i, v) over i < count, for each row r and vector v: `terms` give number and vector.
 
-    `before` gives what the sums begin with, if not with zero.
-    """
-    rows, vectors = size
-    zero = f.constant(element, 0.0, lanes)
-    begin = [[before(r, v) if before else zero for v in range(vectors)] for r in range(rows)]
-    many = known(count)
-    if many is not None and many * rows * vectors <= UNROLLED:
+def nothing(f: Function, element: str, lanes: int, size: tuple[int, int]) -> Sums:
+    return [[f.constant(element, 0.0, lanes)] * size[1] for _ in range(size[0])]
+
+
+def looped(f: Function, sums: Sums, count: Value, step: Callable[[Value, Sums], Sums]) -> Sums:
+    """The sums after `step` has added to them `count` times; written out if that is short."""
+    many, size = known(count), len(sums) * len(sums[0])
+    if many is not None and (many * size <= UNROLLED or many <= 1):
         for i in range(many):
-            begin = _term(f, begin, f.index(i), terms, host)
-        return begin
-    places = [[f.variable(one) for one in line] for line in begin]
-    _keep(f, begin, places)
+            sums = step(f.index(i), sums)
+        return sums
+    places = [[f.variable(one) for one in line] for line in sums]
+    _keep(f, sums, places)
     with f.loop(f.index(0), count) as counter:
-        sums = [[f.get(one, element, lanes) for one in line] for line in places]
-        _keep(f, _term(f, sums, counter, terms, host), places)
-    return [[f.get(one, element, lanes) for one in line] for line in places]
+        _keep(f, step(counter, _kept(f, sums, places)), places)
+    return _kept(f, sums, places)
 
 
-def _term(
-    f: Function,
-    sums: list[list[Value]],
-    i: Value,
-    terms: tuple[Callable[[Value, int], Value], Callable[[Value, int], Value]],
-    host: Host,
-) -> list[list[Value]]:
-    left, right = terms
-    across = [right(i, v) for v in range(len(sums[0]))]
+def term(f: Function, sums: Sums, left: Callable[[int], Value], right: Callable[[int], Value], host: Host) -> Sums:
+    """A number of each row times each vector, added to the sums."""
+    across = [right(v) for v in range(len(sums[0]))]
     found = []
     for r, line in enumerate(sums):
-        factor = f.splat(left(i, r), across[0].lanes)
+        factor = f.splat(left(r), across[0].lanes)
         found.append([added(f, factor, b, c, host) for b, c in zip(across, line, strict=True)])
     return found
 
 
-def _keep(f: Function, sums: Sequence[Sequence[Value]], places: Sequence[Sequence[Value]]) -> None:
+def _keep(f: Function, sums: Sums, places: Sums) -> None:
     for line, holders in zip(sums, places, strict=True):
         for one, place in zip(line, holders, strict=True):
             f.put(one, place)
+
+
+def _kept(f: Function, sums: Sums, places: Sums) -> Sums:
+    return [
+        [f.get(place, one.element, one.lanes) for place, one in zip(*pair, strict=True)]
+        for pair in zip(places, sums, strict=True)
+    ]
 
 
 def added(f: Function, a: Value, b: Value, c: Value, host: Host) -> Value:

@@ -37,9 +37,12 @@ def lanes(element: str, host: Host) -> int:
 
 
 def tallest(vectors: int, host: Host) -> int:
-    """The most rows of a tile: beside the sums there are vectors of B, a number of A, and products without FMA."""
+    """The most rows of a tile: beside the sums there are vectors of B, a number of A, and products without FMA.
+
+    Never more than eight, the ways of a first cache: rows are often so far apart that all lie in one set of it.
+    """
     registers = 32 if host.vector_bits == 512 else 16
-    return (registers - vectors - (1 if host.fma else 5)) // vectors
+    return min(8, (registers - vectors - (1 if host.fma else 5)) // vectors)
 
 
 def depth(k: int | None, element: str) -> int:
