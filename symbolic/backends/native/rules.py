@@ -54,7 +54,26 @@ def elementwise(low: Lowered, one: Instruction) -> None:
         inner = loop_dtypes(ufunc, specs)
     else:
         raise NotLoops(f"{type(node).__name__} is not written as loops")
+    if ufunc is np.power and kind.kind == "f" and _whole_power(low, one, kind):
+        return
     low.point(one.target, ufunc.__name__, [low.views[k] for k in one.sources], inner)
+
+
+def _whole_power(low: Lowered, one: Instruction, kind: DType) -> bool:
+    """A small constant power, by products; the special values are the same."""
+    exponent = low.constants.get(one.sources[1])
+    base = low.views[one.sources[0]]
+    if low.dtype(one.sources[0]) != kind or np.ndim(exponent) or exponent not in _POWERS:
+        return False
+    if exponent == 3:
+        square = low.point(low.fresh(low.sizes(one.target), kind), "square", [base], (kind,))
+        low.point(one.target, "multiply", [square, base], (kind, kind))
+    else:
+        low.point(one.target, _POWERS[exponent], [base], (kind,))
+    return True
+
+
+_POWERS = {-1: "reciprocal", 1: "positive", 2: "square", 3: ""}
 
 
 def loop_dtypes(ufunc: np.ufunc, specs: Sequence[Spec]) -> tuple[DType, ...]:
