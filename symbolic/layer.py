@@ -57,7 +57,7 @@ class Layer(Asked, Operators, Generic[In_contra, Out_co]):
     8.0
     """
 
-    __slots__ = ("__weakref__", "_network", "_origin")
+    __slots__ = ("__weakref__", "_network", "_origin", "_quick")
     __hash__ = object.__hash__
     _origin: Where
 

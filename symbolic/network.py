@@ -44,6 +44,7 @@ class Network(Paths):
         self._layer = held
         self.seconds: dict[str, list[float]] | None = None
         self.last: dict[str, list[float]] = {}
+        self.tried: Any = None  # the code of which predictions in machine code were tried last
         self.shortcuts = Shortcuts()
 
     @property
@@ -212,7 +213,20 @@ class _Runtime:
         result, on = net.on_path(value, lambda on: self._predict(net, on, value))
         if is_given(value, inputs):
             net.shortcuts.offer(on.forward(), lambda: prediction(net, on, key_of(value), inputs))
+            self._in_machine_code(layer, on, inputs)
         return result
+
+    def _in_machine_code(self, layer: AnyLayer, on: Specialization, inputs: tuple[Any, ...]) -> None:
+        """The next predictions of this kind without Python in between, where the machine can."""
+        code = on.forward().code
+        make = getattr(code, "predicting", None)
+        net = network(layer)
+        if make is not None and net.tried is not code:
+            net.tried = code
+            held: Any = net._layer  # the layer keeps the function, so the function must not keep the layer
+            made = make(layer, on, inputs, lambda *given: self.predict(held(), given))
+            if made is not None:
+                set_once(layer, "_quick", made)
 
     def _predict(self, net: Network, found: Specialization, value: Any) -> tuple[Any, Specialization]:
         if here.trace is not None:  # within a body, as numbers

@@ -7,7 +7,9 @@ puts each address or number into the table of words, runs the segment, and makes
 from __future__ import annotations
 
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 import numpy as np
 
@@ -149,3 +151,28 @@ def _function(native: Native, entry: Entry) -> None:
     e.fail()
     f.start(general)
     e.fall_back()
+
+
+def number(e: Entry, taking: Taking, base: int, gives: str, failed: str) -> Value:
+    """The object of a result that is a number: a Python `float`, or a `scalar` of NumPy's."""
+    f, spec = e.f, taking.native.lowered.spec(base)
+    if gives != "float":
+        return e.new_scalar(str(spec.dtype), taking.slot(base), failed)
+    value = f.load(taking.slot(base), "double" if spec.dtype == np.dtype(float) else "float")
+    return e.new_float(value if value.element == "double" else f.convert("fpext", value, "double"), failed)
+
+
+def given_as(layer: Any, spec: Any) -> str:
+    """Of which kind the loss comes out: a `float`, a `scalar` of NumPy's, an `array`."""
+    kind = type(layer)
+    if not isinstance(spec, Spec) or spec.dtype is None or spec.dtype.kind != "f":
+        raise Unfit
+    plain = "float" if spec.python is float else "array" if spec.shape else "scalar"
+    if getattr(kind, "finish", None) is None:
+        return plain
+    native = kind.declares(layer) if hasattr(kind, "declares") else layer
+    if native is float and not spec.shape:
+        return "float"
+    if native is None or (native is np.ndarray and spec.shape):
+        return plain
+    raise Unfit

@@ -202,6 +202,17 @@ class Native:
         except Unfit:
             return None
 
+    def predicting(self, *given: Any) -> Any:
+        """Predictions that are one call into machine code; `None` where they need Python in between."""
+        from symbolic.backends.native.predictions import Unfit, install, predictor
+
+        if not hasattr(self, "segment"):
+            return None
+        try:
+            return predictor(self, *given) if install() else None
+        except Unfit:
+            return None
+
     def failed(self, error: Exception) -> NoReturn:
         raise error  # it names its instruction already
 

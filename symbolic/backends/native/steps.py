@@ -17,7 +17,7 @@ import numpy as np
 
 from symbolic.backends.native import layouts
 from symbolic.backends.native.abi import attach
-from symbolic.backends.native.calls import BUSY, Taking, Unfit
+from symbolic.backends.native.calls import BUSY, Taking, Unfit, given_as, number
 from symbolic.backends.native.engine import Library, load
 from symbolic.backends.native.entry import Entry
 from symbolic.backends.native.text import Module, Value
@@ -65,7 +65,7 @@ class Steps:
         self.trainer = weakref.ref(trainer)
         self.kept = self._pairs()
         self.words = np.zeros(_FIRST + len(self.kept), np.uint64)
-        self.gives = _given_as(trainer.layer, self.native.lowered.specs[self.native.program.outputs[0]])
+        self.gives = given_as(trainer.layer, self.native.lowered.specs[self.native.program.outputs[0]])
         self.wait = self.idle = 0
         self.attach(trainer)
 
@@ -193,7 +193,7 @@ class Steps:
         module = Module()
         e = Entry(module, "step")
         f, native = e.f, self.native
-        general, odd, failed = f.label("general"), f.label("odd"), f.label("failed")
+        general, odd, failed, unmade = map(f.label, ("general", "odd", "failed", "unmade"))
         taking = Taking(native, e)
         state, busy = e.word("state"), taking.word(BUSY)
         given = e.arguments(self.count, general)
@@ -220,7 +220,7 @@ class Steps:
         self._exchange(e, taking, state)
         e.disclaim(busy)
         if made is None:
-            made = self._number(e, taking, loss, f.label("unmade"))
+            made = number(e, taking, loss, self.gives, unmade)
         e.give(made)
         f.start(odd)
         e.disclaim(busy)
@@ -229,27 +229,12 @@ class Steps:
         f.jump(general)
         f.start(failed)
         e.disclaim(busy)
+        f.jump(unmade)
+        f.start(unmade)
         e.fail()
         f.start(general)
         e.fall_back()
         return module, e.words
-
-    def _number(self, e: Entry, taking: Taking, loss: int, failed: str) -> Value:
-        f = e.f
-        spec = self.native.lowered.spec(loss)
-        place = taking.slot(loss)
-        if self.gives == "float":
-            kind = "double" if spec.dtype == np.dtype(float) else "float"
-            value = f.load(place, kind)
-            made = e.new_float(value if kind == "double" else f.convert("fpext", value, "double"), failed)
-        else:
-            made = e.new_scalar(str(spec.dtype), place, failed)
-        on = f.label("made")
-        f.jump(on)
-        f.start(failed)
-        e.fail()
-        f.start(on)
-        return made
 
     def _exchange(self, e: Entry, taking: Taking, state: Value) -> None:
         """What was written holds from now on, and what held may be written over."""
@@ -300,22 +285,6 @@ def _only(trainer: Trainer[Any, Any], groups: Groups) -> Optimizer:
     if trainer.optimizer is None or len(groups) != 1 or not isinstance(groups[0][0], Optimizer):
         raise Unfit
     return groups[0][0]
-
-
-def _given_as(layer: Any, spec: Any) -> str:
-    """Of which kind the loss comes out: a `float`, a `scalar` of NumPy's, an `array`."""
-    kind = type(layer)
-    if not isinstance(spec, Spec) or spec.dtype is None or spec.dtype.kind != "f":
-        raise Unfit
-    plain = "float" if spec.python is float else "array" if spec.shape else "scalar"
-    if getattr(kind, "finish", None) is None:
-        return plain
-    native = kind.declares(layer) if hasattr(kind, "declares") else layer
-    if native is float and not spec.shape:
-        return "float"
-    if native is None or (native is np.ndarray and spec.shape):
-        return plain
-    raise Unfit
 
 
 def _address(array: Any) -> int:

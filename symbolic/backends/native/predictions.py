@@ -1,0 +1,157 @@
+"""How is a prediction one call into machine code? The weights are read where their cells hold them, at each call.
+
+`Layer.predict` becomes a method in machine code, once for all layers: it looks for the layer's own function and jumps
+there, or goes the general way.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from symbolic.backends.native import layouts
+from symbolic.backends.native.abi import ENTRY, Callee, attach, callable_of, quick
+from symbolic.backends.native.calls import BUSY, Taking, Unfit, given_as, number
+from symbolic.backends.native.engine import load
+from symbolic.backends.native.entry import Entry
+from symbolic.backends.native.text import Module, Value
+from symbolic.backends.native.watching import Watching
+from symbolic.context import MODES
+from symbolic.layer import Layer
+from symbolic.leaves import Cell
+from symbolic.spec import Spec
+
+if TYPE_CHECKING:
+    from symbolic.backends.native.machine import Native
+    from symbolic.execution import Specialization
+
+__all__ = ["predictor"]
+
+_LIST_SIZE = 16
+_METHOD = 1 << 17  # Py_TPFLAGS_METHOD_DESCRIPTOR
+_LONG = 20_000
+"""Operations beyond which what Python does around a call does not count."""
+
+
+def predictor(native: Native, layer: Any, on: Specialization, inputs: Sequence[Any], general: Any) -> Any:
+    """A function of the inputs alone. `Unfit` where a prediction needs Python in between."""
+    if native.work > _LONG or on.captured or on.tracing.decisions or on.tracing.moving or len(on.outputs) != 1:
+        raise Unfit
+    watching = Watching(on.tracing.watches)
+    if not watching.ok or layouts.trouble() or native.results[0] is None:
+        raise Unfit
+    module = Module()
+    e = Entry(module, "predict")
+    _write(native, layer, on, len(inputs), watching, e)
+    given = {"words": native.address, "modes": id(MODES), "segment": native.library.address(native.segment)}
+    given |= {f"cell {k}": id(weight.cell) for k, weight in enumerate(on.weights)}
+    return callable_of(load(str(module)), "predict", general, e.words, {**given, **watching.given()}, (native, on, watching))
+
+
+def _write(native: Native, layer: Any, on: Specialization, count: int, watching: Watching, e: Entry) -> None:
+    f = e.f
+    general, odd, failed = f.label("general"), f.label("odd"), f.label("failed")
+    taking = Taking(native, e)
+    busy = taking.word(BUSY)
+    given = e.arguments(count, general)
+    e.word_is_zero(f.at(e.word("modes"), f.index(_LIST_SIZE), "i8"), general)
+    watching.write(e, general)
+    e.word_is_zero(busy, general)
+    for k, object in enumerate(given):
+        taking.leaf(k, object, general)
+    for k, weight in enumerate(on.weights):
+        _weight(taking, k, len(on.inputs) + k, weight.cell, general)
+    out = native.results[0]
+    assert out is not None
+    gives = given_as(layer, native.lowered.specs[native.program.outputs[0]])
+    made = taking.new(out, failed) if gives == "array" else None
+    e.claim(busy, general)
+    taking.run(e.word("segment"))
+    e.disclaim(busy)
+    e.check(f.compare("eq", f.load(taking.word(1), "i64"), f.constant("i64", 0)), odd)
+    result = made if made is not None else number(e, taking, out, gives, failed)
+    e.give(result)
+    f.start(odd)
+    if made is not None:
+        e.drop(made)
+    f.jump(general)
+    f.start(failed)
+    e.fail()
+    f.start(general)
+    e.fall_back()
+
+
+def _weight(taking: Taking, k: int, leaf: int, cell: Any, otherwise: str) -> None:
+    """What a weight's cell holds now, unless that is held elsewhere."""
+    e, f = taking.e, taking.f
+    spec = taking.native.lowered.specs[leaf]
+    if not isinstance(spec, Spec) or leaf not in taking.native.word:
+        raise Unfit
+    place, slots = e.word(f"cell {k}"), _cell_slots()
+    e.check(f.compare("eq", e.read(place, slots["owner"], "ptr"), e.word("None")), otherwise)
+    value = e.read(place, slots["_value"], "ptr")
+    taking.put(leaf, taking.value(spec, value, otherwise))
+
+
+@cache
+def _cell_slots() -> dict[str, int]:
+    return {name: slot(Cell, name) for name in ("owner", "_value")}
+
+
+def slot(kind: type, name: str) -> int:
+    """Where in an instance a field of `__slots__` lies; found in an instance made for it. `Unfit` if it is not."""
+    one, mark = object.__new__(kind), object()
+    member = next(vars(base)[name] for base in kind.__mro__ if name in vars(base))
+    member.__set__(one, mark)
+    places = [k for k in range(16, kind.__basicsize__, 8) if layouts.word_at(id(one) + k) == id(mark)]
+    if len(places) != 1:
+        raise Unfit
+    return places[0]
+
+
+# --------------------------------------------------------------------------- the method
+
+
+class _Method(Callee):
+    """`Layer.predict` in machine code."""
+
+    __slots__ = ("__name__", "__qualname__", "__wrapped__")
+
+    def __get__(self, layer: Any, kind: type | None = None) -> Any:
+        return self if layer is None else types.MethodType(self, layer)
+
+
+@cache
+def install() -> bool:
+    """Put the method into its place. False where there is no native call path."""
+    general: Any = vars(Layer)["predict"]
+    module = Module()
+    e = Entry(module, "method")
+    f = e.f
+    otherwise = f.label("general")
+    count = f.bits("and", e.count, f.constant("i64", (1 << 63) - 1))
+    e.check(f.compare("ne", count, f.constant("i64", 0)), otherwise)
+    layer = e.read(e.given, 0, "ptr")
+    found = e.call("PyType_IsSubtype", "i32", e.read(layer, layouts.TYPE, "ptr"), e.word("Layer"))
+    e.check(f.compare("ne", found, f.constant("i32", 0)), otherwise)
+    own = e.read(layer, slot(Layer, "_quick"), "ptr")
+    e.check(f.compare("ne", own, Value("ptr", 0, "null")), otherwise)
+    entry = e.read(own, ENTRY, "ptr")
+    e.check(f.compare("ne", entry, Value("ptr", 0, "null")), otherwise)
+    rest = f.sub(count, f.constant("i64", 1))
+    e.give(f.call_at(entry, "ptr", own, f.at(e.given, f.index(8), "i8"), rest, e.keywords))
+    f.start(otherwise)
+    e.fall_back()
+    quick(_Method)
+    method = _Method()
+    method.__name__, method.__qualname__ = general.__name__, general.__qualname__
+    method.__wrapped__ = general
+    given = {"Layer": id(Layer), "fallback": id(general)}
+    if layouts.trouble() or not attach(method, load(str(module)), "method", e.words, given, general):
+        return False
+    layouts.set_flag(_Method, _METHOD)
+    Layer.predict = method  # type: ignore[method-assign, assignment]  # the same, faster
+    return True
+
