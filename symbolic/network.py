@@ -44,7 +44,7 @@ class Network(Paths):
         self._layer = held
         self.seconds: dict[str, list[float]] | None = None
         self.last: dict[str, list[float]] = {}
-        self.tried: Any = None  # the code of which predictions in machine code were tried last
+        self.tried: weakref.WeakSet[Any] = weakref.WeakSet()  # code of which predictions in machine code were tried
         self.shortcuts = Shortcuts()
 
     @property
@@ -192,7 +192,7 @@ def _copied(node: AnyLayer, memo: dict[int, Any]) -> AnyLayer:
     twin = object.__new__(type(node))
     memo[id(node)] = twin
     names = [name for kind in type(node).__mro__ for name in vars(kind).get("__slots__", ())]
-    for name in [one for one in names if one not in ("__weakref__", "__dict__", "_network")]:
+    for name in [one for one in names if one not in ("__weakref__", "__dict__", "_network", "_quick")]:
         set_once(twin, name, copy.deepcopy(getattr(node, name), memo))
     for name, value in getattr(node, "__dict__", {}).items():
         twin.__dict__[name] = copy.deepcopy(value, memo) if name != "__wrapped__" else value
@@ -221,8 +221,8 @@ class _Runtime:
         code = on.forward().code
         make = getattr(code, "predicting", None)
         net = network(layer)
-        if make is not None and net.tried is not code:
-            net.tried = code
+        if make is not None and code not in net.tried:
+            net.tried.add(code)
             held: Any = net._layer  # the layer keeps the function, so the function must not keep the layer
             made = make(layer, on, inputs, lambda *given: self.predict(held(), given))
             if made is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, NamedTuple, NoReturn
@@ -71,7 +72,8 @@ class Native:
         self.function: Callable[..., Any] = self.general
         if code.entry is not None:
             words = {"words": self.address}
-            self.function = callable_of(library, code.entry.f.name, self.general, code.entry.words, words, self.table)
+            name, general = code.entry.f.name, _weakly(self.general)
+            self.function = callable_of(library, name, general, code.entry.words, words, self.table)
         self.lock = threading.Lock()
         self.buffered = True
         self.borrower: Callable[[], Any] = lambda: None  # whoever has put values of its own into the table
@@ -324,6 +326,18 @@ class Native:
 
     def _borrowed(self, value: Any) -> bool:
         return isinstance(value, np.ndarray) and value.base is not None
+
+
+def _weakly(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that does not keep its object, for what the object itself keeps."""
+    held = weakref.WeakMethod(method)
+
+    def call(*given: Any) -> Any:
+        found = held()
+        assert found is not None
+        return found(*given)
+
+    return call
 
 
 def _is_finite(value: Any) -> bool:

@@ -141,7 +141,10 @@ def install() -> bool:
     entry = e.read(own, ENTRY, "ptr")
     e.check(f.compare("ne", entry, Value("ptr", 0, "null")), otherwise)
     rest = f.sub(count, f.constant("i64", 1))
-    e.give(f.call_at(entry, "ptr", own, f.at(e.given, f.index(8), "i8"), rest, e.keywords))
+    e.keep(own)  # the general way may put another into its place, and its code must outlive the call
+    result = f.call_at(entry, "ptr", own, f.at(e.given, f.index(8), "i8"), rest, e.keywords)
+    e.drop(own)
+    e.give(result)
     f.start(otherwise)
     e.fall_back()
     quick(_Method)

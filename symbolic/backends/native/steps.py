@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 import weakref
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,6 +67,7 @@ class Steps:
         self.gives = given_as(trainer.layer, self.native.lowered.specs[self.native.program.outputs[0]])
         self.wait = self.idle = 0
         self.attach(trainer)
+        weakref.finalize(trainer, self.settle).atexit = False
 
     # ------------------------------------------------------------------ what is held
     def _pairs(self) -> list[Kept]:
@@ -265,7 +265,13 @@ class Steps:
 
     def attach(self, trainer: Trainer[Any, Any]) -> None:
         """From now on a call of the trainer runs the code."""
-        general = partial(type(trainer).__call__, trainer)
+        held = self.trainer
+
+        def general(*inputs: Any, **named: Any) -> Any:
+            found = held()
+            assert found is not None
+            return type(found).__call__(found, *inputs, **named)
+
         module, words = self.write()
         self.library: Library = load(str(module))
         given = {
