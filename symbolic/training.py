@@ -202,8 +202,13 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
     def run(self, n: int, *inputs: Any) -> Any:  # type: ignore[misc]  # the same
         """n steps on the same inputs; the value from before the last one."""
         result = None
-        for _ in range(n):
-            result = self(*inputs)
+        while n > 0:
+            done, found = self.steps.run(n, inputs) if self.steps is not None else (0, None)
+            n -= done
+            result = found if done else result
+            if n > 0:  # the first one, or one that the machine leaves to us
+                result = self(*inputs)
+                n -= 1
         return result
 
     def _served(self, inputs: tuple[Any, ...]) -> Any:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symbolic.backends.native import layouts
-from symbolic.backends.native.abi import attach
+from symbolic.backends.native.abi import attach, callable_of
 from symbolic.backends.native.calls import BUSY, Taking, Unfit, given_as, number
 from symbolic.backends.native.engine import Library, load
 from symbolic.backends.native.entry import Entry
@@ -35,6 +35,7 @@ __all__ = ["ALL", "Steps", "Unfit"]
 
 _IN_FORCE, _TAKEN, _FIRST = 0, 1, 2
 _FEW, _PATIENCE = 8, 1023  # steps in force that were hardly worth it; steps to wait at most
+_TURN = 3_000_000  # operations between two looks at what Python wants
 _LIST_SIZE = 16
 """Where a list has its length."""
 ALL: weakref.WeakSet[Steps] = weakref.WeakSet()
@@ -188,18 +189,21 @@ class Steps:
         return (one.value, one.blank) if same else (one.blank, one.value)
 
     # ------------------------------------------------------------------ the code
-    def write(self) -> tuple[Module, list[str]]:
-        """A function of the inputs that takes a step, and what its table holds."""
-        module = Module()
-        e = Entry(module, "step")
+    def write(self, module: Module, loops: bool) -> list[str]:
+        """A function that takes a step on its inputs, or as many as its first argument says; what its table holds.
+
+        The one that loops gives nothing where it has not done all; how many it has done, the words say.
+        """
+        e = Entry(module, "run" if loops else "step")
         f, native = e.f, self.native
         general, odd, failed, unmade = map(f.label, ("general", "odd", "failed", "unmade"))
         taking = Taking(native, e)
         state, busy = e.word("state"), taking.word(BUSY)
-        given = e.arguments(self.count, general)
+        given = e.arguments(self.count + loops, general)
         e.check(f.compare("eq", f.load(state, "i64"), f.constant("i64", 1)), general)
         e.word_is_zero(f.at(e.word("modes"), f.index(_LIST_SIZE), "i8"), general)
         self.watching.write(e, general)
+        times = f.convert("fptosi", e.float_of(given.pop(0), general), "i64") if loops else None
         values = []
         for k, object in enumerate(given):
             spec = native.lowered.specs[k]
@@ -212,19 +216,18 @@ class Steps:
                 taking.put(k, value)
         loss = native.results[0]
         assert loss is not None
-        made = None
-        if self.gives == "array":
-            made = taking.new(loss, failed)
-        taking.run(e.word("segment"))
-        e.check(f.compare("eq", f.load(taking.word(1), "i64"), f.constant("i64", 0)), odd)
-        self._exchange(e, taking, state)
+        made = taking.new(loss, failed) if self.gives == "array" else None
+        if times is None:
+            taking.run(e.word("segment"))
+            e.check(f.compare("eq", f.load(taking.word(1), "i64"), f.constant("i64", 0)), odd)
+            self._exchange(e, taking, state)
+        else:
+            self._repeat(e, taking, state, times, odd, failed)
         e.disclaim(busy)
-        if made is None:
-            made = number(e, taking, loss, self.gives, unmade)
-        e.give(made)
+        e.give(made if made is not None else number(e, taking, loss, self.gives, unmade))
         f.start(odd)
         e.disclaim(busy)
-        if self.gives == "array":
+        if made is not None:
             e.drop(made)
         f.jump(general)
         f.start(failed)
@@ -233,8 +236,40 @@ class Steps:
         f.start(unmade)
         e.fail()
         f.start(general)
-        e.fall_back()
-        return module, e.words
+        if loops:
+            e.give_none()
+        else:
+            e.fall_back()
+        return e.words
+
+    def _repeat(self, e: Entry, taking: Taking, state: Value, times: Value, odd: str, failed: str) -> None:
+        """Steps without Python's lock, which is taken in between to let Ctrl-C through."""
+        f, segment = e.f, e.word("segment")
+        turn = max(1, _TURN // max(self.native.work, 1))
+        done, wrong = f.variable(f.index(0)), f.variable(f.index(0))
+        again, after, step, stop = map(f.label, ("again", "after", "another", "stop"))
+        f.jump(again)
+        f.start(again)
+        at = f.get(done, "i64")
+        e.check(f.compare("slt", at, times), after)
+        far = f.add(at, f.index(turn))
+        until = f.select(f.compare("slt", far, times), far, times)
+        with e.unlocked():
+            f.jump(step)
+            f.start(step)
+            e.check(f.compare("slt", f.get(done, "i64"), until), stop)
+            f.store(f.constant("i64", 0), taking.word(1))
+            f.call_at(segment, "void", taking.table)
+            f.put(f.load(taking.word(1), "i64"), wrong)
+            e.check(f.compare("eq", f.get(wrong, "i64"), f.constant("i64", 0)), stop)
+            self._exchange(e, taking, state)
+            f.put(f.add(f.get(done, "i64"), f.index(1)), done)
+            f.jump(step)
+            f.start(stop)
+        e.check(f.compare("eq", f.get(wrong, "i64"), f.constant("i64", 0)), odd)
+        e.check_signals(failed)
+        f.jump(again)
+        f.start(after)
 
     def _exchange(self, e: Entry, taking: Taking, state: Value) -> None:
         """What was written holds from now on, and what held may be written over."""
@@ -272,7 +307,8 @@ class Steps:
             assert found is not None
             return type(found).__call__(found, *inputs, **named)
 
-        module, words = self.write()
+        module = Module()
+        words, looping = self.write(module, loops=False), self.write(module, loops=True)
         self.library: Library = load(str(module))
         given = {
             "words": self.native.address,
@@ -284,6 +320,17 @@ class Steps:
         }
         if layouts.trouble() or not attach(trainer, self.library, "step", words, given, (self, general)):
             raise Unfit
+        self.loop = callable_of(self.library, "run", _nothing, looping, {**given, "fallback": id(_nothing)}, self.words)
+
+    def run(self, times: int, inputs: Sequence[Any]) -> tuple[int, Any]:
+        """How many of so many steps were taken here, and the value from before the last one."""
+        before = int(self.words[_TAKEN])
+        result = self.loop(float(times), *inputs) if self.words[_IN_FORCE] else None
+        return int(self.words[_TAKEN]) - before if self.words[_IN_FORCE] else 0, result
+
+
+def _nothing(*given: Any) -> None:
+    """What is said where the loop cannot begin."""
 
 
 def _only(trainer: Trainer[Any, Any], groups: Groups) -> Optimizer:
