@@ -242,7 +242,12 @@ def test_a_new_scalar_is_one_of_numpys(value: float, dtype: str) -> None:
 
 
 def test_no_memory_is_an_exception() -> None:
-    f = native(lambda entry: entry.give(entry.new_array("float64", (1 << 40, 1 << 10), "failed")[0]))
+    def build(entry: Entry) -> None:
+        made, data = entry.new_array("float64", (1 << 40, 1 << 10), "failed")
+        entry.f.store(entry.f.constant("double", 1.0), data)
+        entry.give(made)
+
+    f = native(build)
     for _ in range(3):
         with pytest.raises(MemoryError):
             f()

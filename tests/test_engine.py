@@ -218,6 +218,15 @@ def test_a_function_that_nobody_has_is_said() -> None:
         load("declare void @nobody_has_this()\ndefine void @f() { call void @nobody_has_this() ret void }")
 
 
+def test_variables_become_registers() -> None:
+    """Down to the same bytes as where there was no variable, and what is to be inlined is gone."""
+    body = "%s = alloca i64\n store i64 %x, ptr %s\n %y = load i64, ptr %s\n ret i64 %y"
+    first, second = f"define i64 @f(i64 %x) {{ {body} }}", "define i64 @f(i64 %x) { ret i64 %x }"
+    third = f"define internal i64 @g(i64 %x) alwaysinline {{ {body} }}\n"
+    third += "define i64 @f(i64 %x) { %y = call i64 @g(i64 %x) ret i64 %y }"
+    assert object_code(first, host.host()) == object_code(second, host.host()) == object_code(third, host.host())
+
+
 def numbered(k: int) -> str:
     return f"define i64 @f(i64 %x) {{ %y = add i64 %x, {k} ret i64 %y }}"
 
