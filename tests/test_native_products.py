@@ -4,66 +4,25 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from compiling import PROCESSORS, compiled, element, processor, read, steps, workspace
 
 from symbolic.backends.native.counting import plus, times
 from symbolic.backends.native.gemm import Batch, Strides, product, workspace_bytes
 from symbolic.backends.native.sums import stored
 from symbolic.backends.native.text import Function, Module, Value
 
-llvm = pytest.importorskip("llvmlite.binding", reason="the native machine needs llvmlite")
-
-PROCESSORS = {"sse2": (128, "x86-64"), "avx2": (256, "haswell"), "avx512": (512, "skylake-avx512")}
-"""Bits of a vector, and LLVM's name for a processor that has them."""
-
 
 @pytest.fixture(params=PROCESSORS)
 def host(request: pytest.FixtureRequest) -> Any:
-    """One that this machine can run."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    bits, cpu = PROCESSORS[request.param]
-    features = llvm.get_host_cpu_features()
-    needed = {"sse2": ["sse2"], "avx2": ["avx2", "fma"], "avx512": ["avx512f", "avx512vl", "avx512dq", "avx512bw"]}
-    missing = [one for one in needed[request.param] if not features.get(one)]
-    if missing:
-        pytest.skip(f"this processor has no {', '.join(missing)}")
-    return SimpleNamespace(vector_bits=bits, fma=bits > 128, cpu=cpu)
-
-
-def compiled(module: Module, name: str, host: Any, *kinds: Any) -> Any:
-    """A function of a module, to be called by ctypes."""
-    target = llvm.Target.from_default_triple()
-    machine = target.create_target_machine(cpu=host.cpu, features="", opt=1, jit=True)
-    parsed = llvm.parse_assembly(str(module))
-    parsed.verify()
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_sroa_pass()
-    passes.run(parsed, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1)))
-    engine = llvm.create_mcjit_compiler(parsed, machine)
-    engine.finalize_object()
-    function = ctypes.CFUNCTYPE(None, *kinds)(engine.get_function_address(name))
-    function.engine = engine  # type: ignore[attr-defined]  # it lives as long as what it compiled
-    return function
-
-
-def workspace(size: int) -> tuple[int, Any]:
-    """The address of as many bytes, aligned, and what must live as long; what lies behind them is watched."""
-    room = np.full(size + 192, 0xA5, np.uint8)
-    start = -room.ctypes.data % 64
-    return room.ctypes.data + start, lambda: (room[start + size :] == 0xA5).all()
+    return processor(request.param)
 
 
 def strides(x: Any) -> Strides:
-    return Strides(*(int(one) // x.itemsize for one in x.strides))
-
-
-def element(dtype: Any) -> str:
-    return {4: "float", 8: "double"}[np.dtype(dtype).itemsize]
+    return Strides(*steps(x))
 
 
 def run(
@@ -166,12 +125,6 @@ def test_a_sum_is_never_short_of_a_term(host: Any) -> None:
     c = np.zeros((3, 20), np.float32)
     run(tiny, np.full((1, 20), 3.0, np.float32), c, host)
     assert (c == 3 * tiny).all()
-
-
-def read(f: Function, at: Value, mask: Value | None, zero: Value) -> Value:
-    return (
-        f.load(at, zero.element, zero.lanes) if mask is None else f.load_some(at, mask, zero.element, zero.lanes, zero)
-    )
 
 
 def test_an_epilogue_has_each_sum_once(host: Any) -> None:

@@ -156,21 +156,19 @@ class Reading(NamedTuple):
 def flatten(f: Function, element: str, lanes: int, reading: Reading, source: Value, to: Value) -> None:
     """Copy what each term reads, for all results, into rows; whole vectors, of which the next row covers the rest."""
     canvas, rows, columns, (high, wide), step = reading
-    target, one = reading.flattened().canvas, f.index(1)
-    with each(f, f.index(0), f.index(canvas.groups)) as g, each(f, f.index(0), f.index(rows.many)) as i:
-        with each(f, f.index(0), f.index(canvas.channels)) as c:
-            number = times(f, plus(f, times(f, i, f.index(canvas.channels)), c), f.index(columns.many))
-            origin = inner(
-                f, f.index(rows.offset * canvas.row), (g, f.index(canvas.group)), (c, f.index(canvas.channel))
-            )
-            origin = inner(f, origin, (i, f.index(rows.apart * canvas.row)))
-            for k in range(columns.many):
-                first = f.at(source, plus(f, origin, f.index(place(canvas, columns, k))), element)
-                row = inner(f, f.index(k * target.pitch), (g, f.index(target.group)), (number, f.index(target.pitch)))
-                begin = f.at(to, times(f, row, one), element)
-                with each(f, f.index(0), f.index(high)) as y, each(f, f.index(0), f.index(wide), lanes) as x:
-                    entry = f.load(f.at(first, inner(f, x, (y, f.index(step * canvas.row))), element), element, lanes)
-                    f.store(entry, f.at(begin, inner(f, x, (y, f.index(wide))), element))
+    target, zero = reading.flattened().canvas, f.index(0)
+    loops = [each(f, zero, f.index(many)) for many in (canvas.groups, rows.many, canvas.channels)]
+    with loops[0] as g, loops[1] as i, loops[2] as c:
+        number = times(f, plus(f, times(f, i, f.index(canvas.channels)), c), f.index(columns.many))
+        origin = inner(f, f.index(rows.offset * canvas.row), (g, f.index(canvas.group)), (c, f.index(canvas.channel)))
+        origin = inner(f, origin, (i, f.index(rows.apart * canvas.row)))
+        for k in range(columns.many):
+            first = f.at(source, plus(f, origin, f.index(place(canvas, columns, k))), element)
+            row = inner(f, f.index(k * target.pitch), (g, f.index(target.group)), (number, f.index(target.pitch)))
+            begin = f.at(to, row, element)
+            with each(f, zero, f.index(high)) as y, each(f, zero, f.index(wide), lanes) as x:
+                entry = f.load(f.at(first, inner(f, x, (y, f.index(step * canvas.row))), element), element, lanes)
+                f.store(entry, f.at(begin, inner(f, x, (y, f.index(wide))), element))
 
 
 def up(count: int, to: int = 16) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from symbolic.backends.native.canvas import Canvas, Reading, Taps, Window, clear, fill, flatten, place, up
 from symbolic.backends.native.counting import each, inner, lanes_within, minus, plus, times
@@ -47,11 +48,11 @@ def convolution(
 ) -> Function:
     """A function that computes the cross-correlation of images with a kernel, of "float" or "double".
 
-    Its parameters are the addresses of the images, of the weight (out, channels // groups, kh, kw), of the result and of
-    a workspace (`convolution_bytes`), then, as i64, the number of images if it is None here, then `extra`, which are for
-    the epilogue. Strides, in entries, are those of contiguous arrays if not given: of `x` (image, channel, row, column),
-    of `w` along its axes, of `y` (image, channel, pixel). With an `epilogue` the result is only touched by what that
-    writes. The zeros of the padding are terms like others: 0 · inf is NaN. The order of a sum is that of the kernel's
+    Its parameters are the addresses of the images, of the weight (out, channels // groups, kh, kw), of the result and
+    of a workspace (`convolution_bytes`), then, as i64, the number of images if it is None here, then `extra`, which are
+    for the epilogue. Strides, in entries, are those of contiguous arrays if not given: of `x` (image, channel, row,
+    column), of `w` along its axes, of `y` (image, channel, pixel). With an `epilogue` the result is only touched by
+    what that writes. The zeros of the padding are terms like others: 0 · inf is NaN. A sum is in the order of the kernel's
     rows, of channels, of the kernel's columns.
     """
     f, many = begun(module, name, images, extra, private)
@@ -173,19 +174,19 @@ def correlate(
             at += strip.many * strip.vectors * width
             for height, count in strip.rows:
                 end = plus(f, first, f.index(height * count))
-                with each(f, first, end, height) as r, each(f, f.index(0), f.index(size[0])) as y:
-                    with each(f, f.index(0), f.index(strip.many)) as number:
-                        x = inner(f, begin, (number, f.index(strip.vectors * width)))
-                        base = f.at(image, inner(f, x, (y, f.index(reading.step * canvas.row))), element)
-                        own = f.at(weight, times(f, r, terms), element)
-                        sums = tile(f, element, host, reading, (own, base), (height, strip.vectors))
-                        left = minus(f, f.index(size[1]), x) if not strip.full else f.index(strip.vectors * width)
-                        mask = lanes_within(f, minus(f, left, f.index((strip.vectors - 1) * width)), width)
-                        for row, line in enumerate(sums):
-                            channel = inner(f, plus(f, r, f.index(row)), (g, f.index(results)))
-                            for v, one in enumerate(line):
-                                last = mask if v == strip.vectors - 1 else None
-                                sink(one, channel, y, plus(f, x, f.index(v * width)), last)
+                every = each(f, first, end, height), each(f, f.index(0), f.index(size[0]))
+                with every[0] as r, every[1] as y, each(f, f.index(0), f.index(strip.many)) as number:
+                    x = inner(f, begin, (number, f.index(strip.vectors * width)))
+                    base = f.at(image, inner(f, x, (y, f.index(reading.step * canvas.row))), element)
+                    own = f.at(weight, times(f, r, terms), element)
+                    sums = tile(f, element, host, reading, (own, base), (height, strip.vectors))
+                    left = minus(f, f.index(size[1]), x) if not strip.full else f.index(strip.vectors * width)
+                    mask = lanes_within(f, minus(f, left, f.index((strip.vectors - 1) * width)), width)
+                    for row, line in enumerate(sums):
+                        channel = inner(f, plus(f, r, f.index(row)), (g, f.index(results)))
+                        for v, one in enumerate(line):
+                            last = mask if v == strip.vectors - 1 else None
+                            sink(one, channel, y, plus(f, x, f.index(v * width)), last)
                 first = end
 
 
@@ -208,16 +209,16 @@ def tile(
     def along(first: Value, number: Value, sums: Sums) -> Sums:
         """The columns of the kernel, where row and channel begin at `first`; `number` is theirs in the weight."""
         for k in range(columns.many):
-            index = plus(f, times(f, number, f.index(columns.many)), f.index(k))
-            at = plus(f, first, f.index(place(canvas, columns, k)))
-            sums = term(
-                f,
-                sums,
-                lambda r, index=index: f.load(f.at(own, plus(f, index, f.index(r * reading.terms)), element), element),
-                lambda v, at=at: f.load(f.at(base, plus(f, at, f.index(v * width)), element), element, width),
-                host,
-            )
+            entry = f.at(own, plus(f, times(f, number, f.index(columns.many)), f.index(k)), element)
+            pixels = f.at(base, plus(f, first, f.index(place(canvas, columns, k))), element)
+            sums = term(f, sums, partial(left, entry), partial(right, pixels), host)
         return sums
+
+    def left(entry: Value, r: int) -> Value:
+        return f.load(f.at(entry, f.index(r * reading.terms), element), element)
+
+    def right(pixels: Value, v: int) -> Value:
+        return f.load(f.at(pixels, f.index(v * width), element), element, width)
 
     def channels(i: Value, sums: Sums, many: int = canvas.channels) -> Sums:
         start = plus(f, f.index(rows.offset * canvas.row), times(f, i, f.index(rows.apart * canvas.row)))

@@ -1,4 +1,4 @@
-"""How is the gradient of a convolution by its images written? As a convolution of the delta for each phase of the stride."""
+"""How is the gradient of a convolution by its images written? As convolutions of the delta."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is the gradient of a convolution by its weight written? As a sum over pixels: a delta times what the kernel read."""
+"""How is the gradient of a convolution by its weight written? As sums of products over the pixels."""
 
 from __future__ import annotations
 
@@ -78,10 +78,10 @@ def weight_gradient(
 ) -> Function:
     """A function that computes the gradient of a convolution by its weight, summed over the images.
 
-    Its parameters are the addresses of the images, of the delta (n, out, rows, columns), of the gradient (out, channels //
-    groups, kh, kw) and of a workspace (`weight_gradient_bytes`), the number of images if that is None here, then `extra`.
-    Strides as for `convolution`: of `x` (image, channel, row, column), of `delta` (image, channel, pixel), of the
-    gradient `w` (result, entry): entries are numbered through channels, rows and columns of the kernel. An `epilogue`
+    Its parameters are the addresses of the images, of the delta (n, out, rows, columns), of the gradient (out, channels
+    // groups, kh, kw) and of a workspace (`weight_gradient_bytes`), the number of images if that is None here, then
+    `extra`. Strides as for `convolution`: of `x` (image, channel, row, column), of `delta` (image, channel, pixel), of
+    the gradient `w` (result, entry): entries are numbered through channels, rows and columns of the kernel. An `epilogue`
     is that of a product: `(f, sums, row, column, mask)`, with the result as row and the entry as column.
     """
     f, many = begun(module, name, images, extra, private)
@@ -196,9 +196,9 @@ def _order(f: Function, element: str, plan: _Plan, sums: Value, to: Value) -> No
     window, zero = plan.window, f.index(0)
     (kh, kw), (channels, _) = window.kernel, window.group
     aside = channels if plan.joined else plan.step  # from column to column of the kernel
-    with f.loop(zero, f.index(window.out)) as o, f.loop(zero, f.index(channels)) as c:
-        with f.loop(zero, f.index(kh)) as ky, f.loop(zero, f.index(kw)) as kx:
-            row = f.index(plan.segments[1] * plan.step)
-            index = inner(f, c, (o, f.index(plan.row)), (ky, row), (kx, f.index(aside)))
-            place = inner(f, kx, (ky, f.index(kw)), (c, f.index(kh * kw)), (o, f.index(window.terms)))
-            f.store(f.load(f.at(sums, index, element), element), f.at(to, place, element))
+    loops = [f.loop(zero, f.index(many)) for many in (window.out, channels, kh, kw)]
+    with loops[0] as o, loops[1] as c, loops[2] as ky, loops[3] as kx:
+        row = f.index(plan.segments[1] * plan.step)
+        index = inner(f, c, (o, f.index(plan.row)), (ky, row), (kx, f.index(aside)))
+        place = inner(f, kx, (ky, f.index(kw)), (c, f.index(kh * kw)), (o, f.index(window.terms)))
+        f.store(f.load(f.at(sums, index, element), element), f.at(to, place, element))
