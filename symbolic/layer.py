@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from symbolic.network import Times
     from symbolic.nn.graph import Node
     from symbolic.optimizer import Optimizer
+    from symbolic.plan import Program
     from symbolic.spec import AnySpec
     from symbolic.training import Trainer
 
@@ -157,6 +158,31 @@ class Layer(Asked, Operators, Generic[In_contra, Out_co]):
     def on_output(self: Layer[In2, Tape[B, DB]], callback: Callable[[B], object]) -> Layer[In2, Tape[B, DB]]:
         """This layer, calling `callback(value)` once per forward; values and gradients stay as they are."""
         return Installed.runtime.observed(self, callback)
+
+    def program(self, *inputs: Any, optimizer: Optimizer | None = None) -> Program:
+        """What a call with such inputs runs, in order; with an optimizer, what a step of training runs. Print it.
+
+        Nothing is run by it, and nothing moves.
+
+        >>> import numpy as np
+        >>> from symbolic import Exp
+        >>> print(Exp().program(np.ones(3)))
+        v0 = input Identity()
+        v1 = Exp(v0): float64[3]
+        return v1
+        """
+        return Installed.runtime.program(self, inputs, optimizer)
+
+    def explain(self, *inputs: Any, optimizer: Optimizer | None = None) -> str:
+        """Which parts of that program run on which machine, and why: one line for each kind.
+
+        >>> import numpy as np
+        >>> import symbolic
+        >>> with symbolic.use("numpy"):
+        ...     print(symbolic.Exp().explain(np.ones(3)))
+        NumPy: 1 operations, as generated Python
+        """
+        return Installed.runtime.explain(self, inputs, optimizer)
 
     def timing(self) -> AbstractContextManager[None]:
         """Inside `with net.timing():` the time of every layer is recorded."""

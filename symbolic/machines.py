@@ -133,6 +133,15 @@ def code_for(one: Executable) -> Code | None:
     return code
 
 
+def explained(one: Executable) -> str:
+    """Which parts of a program run where, by the machine that it would run on after some calls."""
+    code = one.code
+    if code is None:
+        native = _Choice.name == "native" or (_Choice.name == "auto" and _there())
+        code = (_native if native else compiled)(one.program, one.into)
+    return code.explain()
+
+
 def _is_due(one: Executable) -> bool:
     """Whether it is time for the native machine. A step is not the last one."""
     return one.steady or one.runs >= _WARM or is_large(one.program)

@@ -22,13 +22,14 @@ from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Item, Tuple
 from symbolic.paths import Paths, Request
-from symbolic.plan import own
+from symbolic.machines import explained
+from symbolic.plan import Program, own
 from symbolic.runtime import install
 from symbolic.shortcut import MISS, Shortcuts
 from symbolic.spec import AnySpec, TupleSpec, key_of, spec_of
 from symbolic.tape import Tape
 from symbolic.trace import Tracing, constant_value, is_constant, trace
-from symbolic.training import Trainer, move
+from symbolic.training import Trainer, grouped, move, stepped
 from symbolic.usual import is_given, prediction
 from symbolic.values import entries, finished, fitted, gathered, layout, read_only, structured
 
@@ -256,6 +257,24 @@ class _Runtime:
         found: dict[str, Any] = {}
         _collect(layer, "", found, set(), {})
         return found
+
+    def program(self, layer: AnyLayer, inputs: tuple[Any, ...], optimizer: Any) -> Program:
+        return self._executable(layer, inputs, optimizer).program
+
+    def explain(self, layer: AnyLayer, inputs: tuple[Any, ...], optimizer: Any) -> str:
+        executable = self._executable(layer, inputs, optimizer)
+        return explained(executable)
+
+    def _executable(self, layer: AnyLayer, inputs: tuple[Any, ...], optimizer: Any) -> Executable:
+        """What such a call runs."""
+        value = gathered(layer, inputs)
+
+        def use(on: Specialization) -> Executable:
+            if optimizer is None:
+                return on.forward()
+            return stepped(on, grouped(on.weights, optimizer)).executable
+
+        return network(layer).on_path(value, use)
 
     @contextmanager
     def timing(self, layer: AnyLayer) -> Iterator[None]:

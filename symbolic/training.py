@@ -124,6 +124,12 @@ class Step:
         self.states += [one for state in new_states for one in state]
 
 
+def stepped(on: Specialization, groups: Groups) -> Step:
+    """The step for these optimizers, made once."""
+    key = ("step", tuple([(None if o is None else o.key(), tuple(numbers)) for o, numbers in groups]))
+    return on.cached(key, lambda: Step(on, groups))  # type: ignore[no-any-return]  # what the cache keeps
+
+
 @quick
 class Trainer(Callee, Generic[In_contra, Out_co]):
     """`step(*inputs)` is one step of training; `step.run(n, *inputs)` makes n of them and gives the last value."""
@@ -250,8 +256,7 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
         groups = grouped(on.weights, self.optimizer)
         if all(optimizer is None for optimizer, _ in groups):
             warn("train was given no optimizer: the deltas are kept, and nothing moves", stacklevel=4)
-        key = ("step", tuple([(None if o is None else o.key(), tuple(numbers)) for o, numbers in groups]))
-        step: Step = on.cached(key, lambda: Step(on, groups))
+        step = stepped(on, groups)
         return self._run(on, step, groups, value), on, step, groups
 
     def _run(self, on: Specialization, step: Step, groups: Groups, value: Any) -> Any:
