@@ -108,6 +108,7 @@ class ReLU(Unary):
     """
 
     __slots__ = ()
+    entrywise = "relu"
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return specs[0]

@@ -84,6 +84,7 @@ class Operation(Layer[Any, Any]):
     unwritten: ClassVar[bool] = False  # stands for a body that is run when the node is traced
     functions: ClassVar[tuple[Callable[..., Any], ...]] = ()
     symbol: ClassVar[str] = ""
+    entrywise: ClassVar[str] = ""  # what machines know it by, where it is not the name of a NumPy function
 
     # what the laws need to know
     domain: ClassVar[Any] = None  # where the function is smooth: a name that test_laws.py knows

@@ -178,6 +178,7 @@ class Share(Predicate):
     """How much of the larger of two belongs to the first: 1, at a tie ½, or nothing."""
 
     __slots__ = ()
+    entrywise = "share"
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         given = [array(spec) for spec in specs]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -126,6 +127,12 @@ def _share(f: Function, dtype: Any, a: Value, b: Value) -> Value:
     return f.select(f.compare("ogt", a, b), f.like(a, 1), tied)
 
 
+def _heaviside(f: Function, a: Value, b: Value) -> Value:
+    at_zero = f.select(f.compare("oeq", a, f.like(a, 0)), b, a)  # a NaN stays
+    below = f.select(f.compare("olt", a, f.like(a, 0)), f.like(a, 0), at_zero)
+    return f.select(f.compare("ogt", a, f.like(a, 0)), f.like(a, 1), below)
+
+
 def _bits(operation: str) -> Callable[..., Value]:
     return lambda f, dtype, a, b: f.bits(operation, a, b)
 
@@ -170,8 +177,16 @@ BASIC: dict[str, Callable[..., Value]] = {
     "copysign": lambda f, dtype, a, b: f.intrinsic("copysign", a, b),
     "peak": _peak,
     "share": _share,
+    "relu": lambda f, dtype, a: f.select(f.compare("ole", a, f.like(a, 0)), f.like(a, 0), a),  # NaN stays
+    "conjugate": lambda f, dtype, a: a,
+    "signbit": lambda f, dtype, a: f.compare("slt", f.as_bits(a), f.like(f.as_bits(a), 0)),
+    "degrees": lambda f, dtype, a: f.mul(a, f.like(a, 180 / math.pi)),
+    "radians": lambda f, dtype, a: f.mul(a, f.like(a, math.pi / 180)),
+    "heaviside": lambda f, dtype, a, b: _heaviside(f, a, b),
+    "float_power": lambda f, dtype, a, b: elementary.write(f, "power", a, b),
 }
 _FLOATS_ONLY = {"divide", "reciprocal", "fabs", "sqrt", "isnan", "isinf", "isfinite", "peak", "share"}
+_FLOATS_ONLY |= {"relu", "signbit", "degrees", "radians", "heaviside", "float_power"}
 _FLOATS_ONLY |= {"floor", "ceil", "trunc", "rint", "copysign"}
 _NO_BOOLEANS = {"subtract", "negative", "positive", "absolute", "sign", "square"}
 _BITWISE = {"bitwise_and", "bitwise_or", "bitwise_xor", "invert"}

@@ -20,10 +20,10 @@ from symbolic.ops.bordering import Pad
 from symbolic.ops.linear import Dot, MatMul, TensorDot
 from symbolic.ops.passing import Cast
 from symbolic.ops.reduction import Std, Var
-from symbolic.ops.rounding import Share
 from symbolic.ops.sliding import Unwindows
 from symbolic.ops.softmax import Peak
 from symbolic.plan import Instruction
+from symbolic.printing import bits
 from symbolic.spec import Spec, normalize_axes
 
 
@@ -41,22 +41,26 @@ def rule(one: Instruction) -> Rule:
 
 def elementwise(low: Lowered, one: Instruction) -> None:
     node = one.node
-    if not node.functions or not type(node).__module__.startswith("symbolic."):  # a class of the user's may differ
+    ours = type(node).__module__.startswith("symbolic.")  # a class of the user's may differ
+    usual = all(bits(a) == bits(b) for a, b in zip(node.defaults.values(), node.parameters, strict=True))
+    if not ours or not usual or not (node.functions or node.entrywise):
         raise NotLoops(f"{type(node).__name__} is not written as loops")
     specs = [low.spec(k) for k in one.sources]
+    kind, views = low.dtype(one.target), [low.views[k] for k in one.sources]
     if any(spec.python is int for spec in specs) and low.spec(one.target).python in (int, bool):
         raise NotLoops("Python's own integers have no largest one")
+    if node.entrywise:
+        low.point(one.target, node.entrywise, views, (kind,) * len(views))
+        return
     ufunc: Any = node.functions[0]
-    kind = low.dtype(one.target)
     if ufunc is np.where:
         inner: Sequence[DType] = (np.dtype(bool), kind, kind)
     elif isinstance(ufunc, np.ufunc):
         inner = loop_dtypes(ufunc, specs)
     else:
         raise NotLoops(f"{type(node).__name__} is not written as loops")
-    if ufunc is np.power and kind.kind == "f" and _whole_power(low, one, kind):
-        return
-    low.point(one.target, ufunc.__name__, [low.views[k] for k in one.sources], inner)
+    if ufunc is not np.power or kind.kind != "f" or not _whole_power(low, one, kind):
+        low.point(one.target, ufunc.__name__, views, inner)
 
 
 def _whole_power(low: Lowered, one: Instruction, kind: DType) -> bool:
@@ -84,11 +88,6 @@ def loop_dtypes(ufunc: np.ufunc, specs: Sequence[Spec]) -> tuple[DType, ...]:
     if all(isinstance(one, type) for one in asked):
         asked = [np.dtype(one) for one in asked]
     return tuple(ufunc.resolve_dtypes((*asked, *[None] * ufunc.nout))[: ufunc.nin])
-
-
-def share(low: Lowered, one: Instruction) -> None:
-    kind = low.dtype(one.target)
-    low.point(one.target, "share", [low.views[k] for k in one.sources], (kind, kind))
 
 
 def cast(low: Lowered, one: Instruction) -> None:
@@ -188,7 +187,6 @@ def fit(low: Lowered, one: Instruction) -> None:
 RULES: dict[type, Rule] = {
     Cast: cast,
     Fit: fit,
-    Share: share,
     Peak: peak,
     Var: spread(root=False),
     Std: spread(root=True),
