@@ -12,7 +12,7 @@ import mmap
 import os
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.util import find_spec
 from itertools import count
@@ -54,8 +54,10 @@ def there() -> bool:
     return find_spec("llvmlite") is not None
 
 
-def load(text: str, on: Host | None = None) -> Library:
+def load(text: str | Callable[[], str], on: Host | None = None, key: str = "") -> Library:
     """The functions of a module, ready to be called; for this processor unless another is given.
+
+    With a `key`, which says of what the text is made, the text is only written where no code is kept under that.
 
     Raises:
         SymbolicError: LLVM does not take the text, or this system gives no memory that may be run.
@@ -67,11 +69,11 @@ def load(text: str, on: Host | None = None) -> Library:
         42.0
     """
     on = on or host()
-    key = store.key_of(text, on)
-    known = store.get(key)
-    ready = _ready(text, on) if known is None else _read(known)
+    kept = store.key_of(key or text, on)  # type: ignore[arg-type]  # a text, without a key
+    known = store.get(kept)
+    ready = _ready(text if isinstance(text, str) else text(), on) if known is None else _read(known)
     if known is None:
-        store.put(key, bytes(ready))
+        store.put(kept, bytes(ready))
     return _placed(ready) if isinstance(ready, Image) else _linked(ready)
 
 

@@ -11,31 +11,23 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from symbolic.backends.native.abi import callable_of
-from symbolic.backends.native.blocks import Group, groups, part
-from symbolic.backends.native.calls import BUSY, write_function
-from symbolic.backends.native.contract import Plan, as_nest
+from symbolic.backends.native.assembly import OWN, WORK, Assembly
+from symbolic.backends.native.blocks import groups
+from symbolic.backends.native.calls import BUSY
 from symbolic.backends.native.engine import load
-from symbolic.backends.native.entry import Entry
 from symbolic.backends.native.host import Host, host
-from symbolic.backends.native.loops import IDENTITY, Pointer, Writer
-from symbolic.backends.native.lowering import FLAG, Contract, External, Lowered, Point, Reduce
+from symbolic.backends.native.lowering import Contract, External, Lowered
 from symbolic.backends.native.matrices import matrices
-from symbolic.backends.native.nests import Nest, Schedule, Stage, Step, arranged
-from symbolic.backends.native.pointwise import stored
+from symbolic.backends.native.nests import Nest, Schedule, Stage, arranged
 from symbolic.backends.native.rules import rule
-from symbolic.backends.native.text import Function, Module, Value
 from symbolic.plan import Program, own
 from symbolic.spec import Spec
-
-WORK = -1
-"""The memory that a product of matrices needs while it runs."""
-_PIECE = 200  # calls in one function: LLVM takes long over long ones
 
 
 class Native:
@@ -59,10 +51,11 @@ class Native:
         self._words()
         self._memory()
         self.work = sum(map(_work, self.schedule.stages))
-        code = _Code(self, apart)
-        self.text = code.text
+        code = Assembly(self, apart)
+        entry = code.enter()
+        self.code = code
+        library = load(code.write, on, code.key())
         self.steps: list[Any] = []
-        library = load(self.text, on)
         for step in code.steps:
             if isinstance(step, str):
                 self.steps.append(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(library.address(step)))
@@ -70,10 +63,10 @@ class Native:
                 self.steps.append(step)
         self.library = library
         self.function: Callable[..., Any] = self.general
-        if code.entry is not None:
+        if entry is not None:
             words = {"words": self.address}
-            name, general = code.entry.f.name, _weakly(self.general)
-            self.function = callable_of(library, name, general, code.entry.words, words, self.table)
+            name, general = entry.f.name, _weakly(self.general)
+            self.function = callable_of(library, name, general, entry.words, words, self.table)
         self.lock = threading.Lock()
         self.buffered = True
         self.borrower: Callable[[], Any] = lambda: None  # whoever has put values of its own into the table
@@ -84,7 +77,7 @@ class Native:
         """A word of the table for each value that comes from outside, and for each that goes there."""
         lowered, program = self.lowered, self.program
         self.word: dict[int, int] = {}
-        count = 3
+        count = OWN + 1
         outside = [k for k in range(len(program.leaves)) if k in lowered.views]
         outside += [k for k in lowered.constants if k in lowered.views]
         outside += [stage.target for stage in self.schedule.stages if isinstance(stage, External)]
@@ -95,6 +88,7 @@ class Native:
                 count += 1
         self.table = np.zeros(count, np.uint64)
         self.address = self.table.ctypes.data
+        self.table[OWN] = self.address
         self.kept: list[Any] = []
         self.fixed: list[Any] = []  # constants, which must stay
         for k, value in lowered.constants.items():
@@ -349,185 +343,6 @@ def _work(stage: Stage) -> int:
     if isinstance(stage, Nest):
         return prod(stage.domain) * len(stage.steps)
     return prod(stage.domain) if isinstance(stage, Contract) else 0
-
-
-class _Call(NamedTuple):
-    """A function, and what it is given."""
-
-    function: Function
-    pointers: Sequence[Pointer]
-
-    def all(self) -> Sequence[_Call]:
-        return (self,)
-
-
-class _Blocks(NamedTuple):
-    """The calls of a group: before its blocks, for each whole block, and for what is left over."""
-
-    group: Group
-    begun: Sequence[_Call]
-    whole: Sequence[_Call]
-    left: Sequence[_Call]
-
-    def all(self) -> Sequence[_Call]:
-        return (*self.begun, *self.whole, *self.left)
-
-
-def _beginning(nest: Nest, step: Step) -> Nest:
-    """A nest that fills the result of a reduction with what it starts from."""
-    task = step.task
-    assert isinstance(task, Reduce)
-    shape = tuple([n for k, n in enumerate(nest.domain) if k not in step.axes])
-    found = Nest(shape)
-    value: Any = IDENTITY[task.how]
-    found.add(Point(task.target, shape, f"={float(value)!r}", (), (), task.dtype))
-    found.stored = {task.target}
-    return found
-
-
-class _Code:
-    """Writes the module of a program."""
-
-    def __init__(self, native: Native, apart: bool) -> None:
-        self.native, self.module = native, Module()
-        self.steps: list[str | External] = []
-        self.known: dict[Any, Function] = {}
-        calls: list[_Call] = []
-        group = None
-        for at, stage in enumerate(native.schedule.stages):
-            group = native.groups.get(at, group)
-            if group is not None and at > group.last:
-                group = None
-            if group is not None:
-                if at == group.first:
-                    calls.append(self._blocks(group))
-            elif isinstance(stage, External):
-                self._segment(calls)
-                calls = []
-                self.steps.append(stage)
-            elif isinstance(stage, Nest):
-                calls.append(self._nest(stage))
-            else:
-                calls.append(self._contract(stage))
-            if apart:
-                self._segment(calls)
-                calls = []
-        self._segment(calls)
-        self.entry: Entry | None = None
-        if len(self.steps) == 1 and isinstance(self.steps[0], str):
-            native.segment = self.steps[0]
-            self.entry = write_function(native, self.module)
-        self.text = str(self.module)
-
-    def _dtype(self, base: int) -> np.dtype[Any]:
-        found = self.native.lowered.spec(base).dtype
-        assert found is not None
-        return found
-
-    def _blocks(self, group: Group) -> _Blocks:
-        """The nests of a group for one block of rows, and for the rows that are left over."""
-        nests: list[Nest] = [self.native.schedule.stages[k] for k in range(group.first, group.last + 1)]  # type: ignore[misc]
-        rest = group.rows % group.block
-        whole = [self._nest(part(nest, group.block)) for nest in nests]
-        left = [self._nest(part(nest, rest)) for nest in nests] if rest else []
-        begun = [
-            self._nest(_beginning(nest, step)) for nest in nests for step in nest.steps if step.task.target in part(nest, 1).continued
-        ]
-        return _Blocks(group, begun, whole, left)
-
-    def _nest(self, nest: Nest, dtype: Callable[[int], Any] | None = None) -> _Call:
-        dtype = dtype or self._dtype
-        writer = Writer(self.module, self.native.host.vector_bits, nest, dtype, self.native.lowered.constants)
-        function = self._once(nest.key(dtype, self.native.lowered.constants), writer.write)
-        return _Call(function, writer.pointers)
-
-    def _contract(self, task: Contract) -> _Call:
-        found = matrices(task)
-        if found is not None:
-            function = self._once(found, lambda name: found.write(self.module, name, self.native.host))
-            left, right = task.operands
-            places = [(left.base, left.offset), (right.base, right.offset), (task.target, 0), (WORK, 0)]
-            return _Call(function, [Pointer(*one) for one in places])
-        plan = Plan(task)
-        kind = plan.writer(self.native.host.vector_bits // (8 * task.dtype.itemsize))
-        if kind is None:
-            return self._nest(as_nest(task), lambda base: task.dtype)
-        writer = kind(self.module, self.native.host.vector_bits, self.native.host.registers, plan)
-        left, right = task.operands
-        start = 0 if task.region is None else task.region.offset
-        places = [(left.base, left.offset), (right.base, right.offset), (task.target, start)]
-        return _Call(self._once(plan.key, writer.write), [Pointer(*one) for one in places])
-
-    def _once(self, key: Any, write: Callable[[str], Function]) -> Function:
-        """A function, or the one that is alike."""
-        if key not in self.known:
-            self.known[key] = write(f"nest{len(self.known)}")
-        return self.known[key]
-
-    def _segment(self, calls: Sequence[_Call | _Blocks]) -> None:
-        if not calls:
-            return
-        pieces = []
-        for k in range(0, len(calls), _PIECE):
-            piece = self.module.function(f"piece{len(self.steps)}.{k}", ["ptr"], private=True)
-            self._piece(piece, calls[k : k + _PIECE])
-            pieces.append(piece)
-        name = f"segment{len(self.steps)}"
-        main = self.module.function(name, ["ptr"])
-        for piece in pieces:
-            main.call(piece, main.arguments[0])
-        main.give()
-        self.steps.append(name)
-
-    def _piece(self, f: Function, calls: Sequence[_Call | _Blocks]) -> None:
-        table = f.arguments[0]
-        known: dict[Any, Value] = {}
-
-        def word(k: int) -> Value:
-            return f.at(table, f.index(k), "i64")
-
-        def base_of(base: int) -> Value:
-            if base not in known:
-                if base == FLAG:
-                    known[base] = word(1)
-                elif base in self.native.places:
-                    if "arena" not in known:
-                        known["arena"] = f.load(table, "ptr")
-                    known[base] = f.at(known["arena"], f.index(self.native.places[base]), "i8")
-                elif self.native.is_scalar(base):
-                    known[base] = word(self.native.word[base])
-                else:
-                    known[base] = f.load(word(self.native.word[base]), "ptr")
-            return known[base]
-
-        def call(one: _Call, row: Value | None = None, kept: frozenset[int] = frozenset()) -> None:
-            given = []
-            for base, offset, stride in one.pointers:
-                kind = stored(self._dtype(base)) if base >= 0 else "i8"
-                place = base_of(base)
-                if offset:
-                    place = f.at(place, f.index(offset), kind)
-                if row is not None and stride and base not in kept:
-                    place = f.at(place, f.mul(row, f.index(stride)), kind)
-                given.append(place)
-            f.call(one.function, *given)
-
-        for one in calls:
-            for base in {pointer.base for each in one.all() for pointer in each.pointers}:
-                base_of(base)
-            if isinstance(one, _Call):
-                call(one)
-                continue
-            group = one.group
-            for each in one.begun:
-                call(each)
-            whole = group.rows - group.rows % group.block
-            with f.loop(f.index(0), f.index(whole), group.block) as row:
-                for each in one.whole:
-                    call(each, row, group.kept)
-            for each in one.left:
-                call(each, f.index(whole), group.kept)
-        f.give()
 
 
 __all__ = ["Native"]

@@ -40,10 +40,12 @@ def key_of(text: str, on: Host) -> str:
 def _makers() -> bytes:
     """What makes the code: LLVM by the version of its package, our own rooms by their text, which no bump forgets."""
     mark = blake2b(version_of("llvmlite"), digest_size=32)
+    folder = os.path.dirname(__file__)
     try:
-        for room in ("engine", "images"):
-            with open(os.path.join(os.path.dirname(__file__), f"{room}.py"), "rb") as file:
-                mark.update(file.read())
+        for room in sorted(os.listdir(folder)):
+            if room.endswith(".py"):
+                with open(os.path.join(folder, room), "rb") as file:
+                    mark.update(file.read())
     except OSError:
         return os.urandom(32)  # no text beside the code, as in a zip file: then nothing is ever found again
     return mark.digest()
