@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from functools import partial
 
 try:
     from _blake2 import blake2b  # what hashlib gives out, without the time to load OpenSSL
@@ -22,13 +23,13 @@ UNFINISHED = ".unfinished"
 """How the name of a file ends while it is written."""
 
 
-def keep(path: str, mark: str, data: bytes) -> bool:
+def keep(path: str, mark: str, data: bytes, mode: int = 0o666) -> bool:
     """Write `data` under a name of its own first, so that a reader meets the old file or the new one, never half of it;
     `mark` is what the data depend on. Gives whether that worked.
     """
     passing = f"{path}.{os.urandom(8).hex()}{UNFINISHED}"
     try:
-        with open(passing, "xb") as file:
+        with open(passing, "xb", opener=partial(os.open, mode=mode)) as file:
             file.write(_seal(mark, data) + data)
         os.replace(passing, path)
     except OSError:

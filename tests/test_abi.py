@@ -595,6 +595,13 @@ def test_code_is_not_copied() -> None:
     assert step(2.0) == 4.0
 
 
+def test_a_native_function_is_copied_as_functions_are() -> None:
+    f = native(doubled)
+    assert copy.copy(f) is f and copy.deepcopy([f])[0] is f
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        pickle.dumps(f)
+
+
 def test_without_a_call_path_everything_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layouts, "trouble", lambda: "an unusual Python")
     step = Step(3.0)

@@ -104,6 +104,19 @@ def test_the_folder_is_the_users_alone(folder: Path) -> None:
 
 
 @needs_modes
+@pytest.mark.parametrize("umask", [0, 0o002, 0o022, 0o077])
+def test_the_users_habits_do_not_matter(folder: Path, umask: int) -> None:
+    """Many systems let a user's group write to every new file; to these it may not."""
+    before = os.umask(umask)
+    try:
+        store.put("key", b"code")
+    finally:
+        os.umask(before)
+    assert store.get("key") == b"code"
+    assert (folder / "key.code").stat().st_mode & 0o777 == 0o600
+
+
+@needs_modes
 @pytest.mark.parametrize("outer", [False, True])
 @pytest.mark.parametrize("harm", ["group", "others", "owner"])
 def test_a_folder_that_others_can_write_is_refused(

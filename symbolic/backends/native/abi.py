@@ -149,6 +149,10 @@ class _Function(Callee):
     def __repr__(self) -> str:
         return f"<native function {self.__name__}>"
 
+    def __reduce__(self) -> str:
+        """Copied as functions are, which is not at all, and refused by `pickle`: no module has it under its name."""
+        return self.__name__
+
 
 def callable_of(
     library: Library,

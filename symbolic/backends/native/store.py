@@ -73,7 +73,9 @@ def get(key: str) -> bytes | None:
 def put(key: str, data: bytes) -> None:
     """Keep it, if that can be."""
     folder = _folder()
-    if folder is not None and keep(os.path.join(folder, key + _ENDING), key, data) and next(_puts) % _SWEEP_EVERY == 0:
+    if folder is None or not keep(os.path.join(folder, key + _ENDING), key, data, 0o600):
+        return
+    if next(_puts) % _SWEEP_EVERY == 0:
         with contextlib.suppress(OSError):
             _sweep(folder)
 
