@@ -89,4 +89,4 @@ def test_a_mask_of_anything_is_a_mask() -> None:
     for dtype in (np.float32, np.float64):
         x = np.array([1.0, -2.0, 3.0], dtype)
         assert f(x).dtype == dtype
-        np.testing.assert_array_equal(f(x), x[x > 0] * 2)
+        np.testing.assert_array_equal(f(x), np.array([2.0, 6.0]))
