@@ -120,3 +120,41 @@ def test_a_mistake_within_a_mapped_function_is_reported() -> None:
     text = f"@symbolic\ndef f({INPUTS}):\n    return vmap(lambda v: v @ k)(x)\n"
     (found,) = messages(text)
     assert "matmul of shapes (3,) and (k,)" in found
+
+
+# --------------------------------------------------------------------------- what a sentence calls a value
+
+PLACES = {
+    "b: T = a": "b has shape (n, d), with n where 'd' is declared; use a.T, or",
+    "b: T | None = a": "b has shape (n, d), with n where 'd' is declared; use a.T, or",
+    "b: Optional[T] = a": "b has shape (n, d), with n where 'd' is declared; use a.T, or",
+    "return a": "the returned value has shape (n, d), with n where 'd' is declared; use a.T, or",
+    "def g(v: V, k: Annotated[np.ndarray, Symbolic[3]] = np.zeros(4)): return v": "the default of k has shape (4,)",
+    "def g(v: V, *, k: Annotated[np.ndarray, Symbolic['3']] | None = np.zeros(4)): return v": "the default of k has",
+}
+DECLARING = """from typing import Optional
+V = Annotated[np.ndarray, Symbolic["n d"]]
+T = Annotated[np.ndarray, Symbolic["d n"]]
+@symbolic
+def f(a: V) -> T | None:
+    LINE
+    return a.T
+"""
+
+
+@pytest.mark.parametrize("line", PLACES)
+def test_a_sentence_says_what_the_value_is(line: str) -> None:
+    (found,) = messages(HEAD + DECLARING.replace("LINE", line))
+    assert found.startswith(PLACES[line])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("b: T | None = None", "b: T | None = a.T", "b: T | int = a", "return None", "if len(a) == 3: return None"),
+        "def g(v: V, k: V | None = None): return v if k is None else v + k",
+        "def g(v: V, k: Annotated[np.ndarray, Symbolic['m']] = np.zeros(4)): return v",
+    ],
+)
+def test_what_may_be_none_is_held_only_where_it_is_there(line: str) -> None:
+    assert messages(HEAD + DECLARING.replace("LINE", line)) == []

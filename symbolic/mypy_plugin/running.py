@@ -245,7 +245,7 @@ class Running:
         if have is None or want is None:
             fits = is_subtype(data, declared) or isinstance(data, (UnionType, CallableType))
             return None if fits else self._undeclared(data, declared, what)
-        found = returned(want, have) if names is None else unify([want], [have], [what], names)
+        found = returned(want, have, what=what) if names is None else unify([want], [have], [what], names)
         if isinstance(found, Finding):
             alike = isinstance(have, Spec) and isinstance(want, Spec) and is_array(data) == is_array(declared)
             return found if alike else found._replace(kind="symbolic")  # not of shapes or dtypes: of types

@@ -11,6 +11,7 @@ from symbolic.polynomial import Rest, Size
 from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec, show
 from symbolic.static.abstract import UNKNOWN, Finding, Value
 from symbolic.static.calling import Calling
+from symbolic.static.causes import DECLARED, likely
 from symbolic.static.comparing import has_size
 from symbolic.static.declared import spec_of_hint, unify
 from symbolic.static.facts import Facts, facts_of, spec_without, unsettled_in, with_facts
@@ -103,17 +104,27 @@ class Assigning(Calling):
         if self.frame.hints is None or self.report.calls:
             return value
         read = Reading(self.at, self.report.hints).read(node.annotation, self.frame)
-        if not read.is_symbolic or read.hint is None:
+        if not read.is_symbolic or read.of_value is None:
             return value
-        if node.value is None or value is UNKNOWN:
+        if read.hint is not None and (node.value is None or value is UNKNOWN):
             return self._as_declared(read.hint)
         what = node.target.id if isinstance(node.target, ast.Name) else "the value"
         actual = spec_for(self.plain(value), self.state)
-        found = None if isinstance(actual, (OpaqueSpec, TupleSpec)) else self.unfit(read.hint, actual, what)
-        if found is not None:
-            self.report.find(found, node.value, self.notes_on(found))
-            return UNKNOWN
-        return value
+        if node.value is None or isinstance(actual, (OpaqueSpec, TupleSpec)):
+            return value
+        return value if self.held(read.of_value, value, node.value, what) else UNKNOWN
+
+    def held(self, hint: Hint, value: Any, node: ast.AST, what: str) -> bool:
+        """Whether a value meets a hint of the body; what is wrong is reported, with the likely cause."""
+        actual = spec_for(self.plain(value), self.state)
+        found = self.unfit(hint, actual, what)
+        if found is None:
+            return True
+        given = value if isinstance(value, Value) else Value(actual)
+        written = self.provenance(ast.Compare(node, [], []))  # type: ignore[arg-type]  # an expression, or a bare return
+        found = likely(found, DECLARED, [given, Value(spec_of_hint(hint))], written)
+        self.report.find(found, node, self.notes_on(found))
+        return False
 
     def _is_alias(self, node: ast.AnnAssign) -> bool:
         written = node.annotation

@@ -16,7 +16,7 @@ from symbolic.static.comparing import names_within
 from symbolic.static.facts import joined_states, unsettled
 from symbolic.static.holding import Every, Ref, State, Traced, joined, traced
 from symbolic.static.python import python_value
-from symbolic.static.things import Alias, Foreign, Function
+from symbolic.static.things import Alias, Foreign, Function, written_defaults
 
 BINARY: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add,
@@ -219,10 +219,7 @@ class Expressions(Attributes):
 
     def defaults(self, arguments: ast.arguments) -> dict[str, Any]:
         """The default values of parameters, by name."""
-        named = [*arguments.posonlyargs, *arguments.args]
-        pairs = list(zip(reversed(named), reversed(arguments.defaults), strict=False))
-        pairs += [(arg, one) for arg, one in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if one]
-        return {arg.arg: self.evaluate(one) for arg, one in pairs}
+        return {name: self.evaluate(one) for name, one in written_defaults(arguments)}
 
     def _starred(self, node: ast.Starred) -> Any:
         return self.evaluate(node.value)

@@ -12,6 +12,7 @@ from symbolic.spec import Spec, TupleSpec
 from symbolic.static import evaluation, lints
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value, is_constant
 from symbolic.static.alike import alike
+from symbolic.static.causes import likely
 from symbolic.static.comparing import COMPARISONS, compared, has_size, names_within
 from symbolic.static.facts import at, learned, possible, unsettled, unsettled_in, without
 from symbolic.static.findings import is_said, span
@@ -147,9 +148,7 @@ class Operations(Scopes):
         return answer if answer.finding is None else None
 
     def _said(self, met: Meeting, found: Finding) -> None:
-        cause = lints.likely_cause(met.function, met.args, self.provenance(met.node, isinstance(met.function, str)))
-        if cause is not None and found.kind == "symbolic-shape":
-            found = found._replace(remedy=f"{cause}, or {found.remedy}")
+        found = likely(found, met.function, met.args, self.provenance(met.node, isinstance(met.function, str)))
         rule = lints.rule_of(met.function, met.args, met.kwargs) or ""
         self.report.find(found, met.node, self.notes_on(found), rule)
 

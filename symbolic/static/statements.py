@@ -11,13 +11,11 @@ from symbolic.spec import Spec
 from symbolic.static import modules
 from symbolic.static.abstract import UNKNOWN, Value
 from symbolic.static.assigning import Assigning
-from symbolic.static.declared import spec_of_hint
 from symbolic.static.definitions import Definitions
 from symbolic.static.expressions import BINARY
 from symbolic.static.facts import joined_states
 from symbolic.static.findings import span
-from symbolic.static.holding import Every, Ref, State, spec_for, unchanged, widened
-from symbolic.static.lints import likely_cause
+from symbolic.static.holding import Every, Ref, State, unchanged, widened
 
 _UNROLLED = 16
 """Rounds of a loop that are gone through one by one."""
@@ -90,18 +88,10 @@ class Statements(Definitions, Assigning):
 
     def _held(self, node: ast.Return, value: Any) -> None:
         """A returned value against the declared result, where it is returned."""
-        hint = self.frame.hints.result.hint
-        if hint is None or self.report.calls:
+        hint = self.frame.hints.result.of_value
+        if hint is None or self.report.calls or (value is None and self.frame.hints.result.hint is None):
             return
-        actual = spec_for(self.plain(value), self.state)
-        found = self.unfit(hint, actual, "the returned value")
-        if found is not None:
-            at: Any = node if node.value is None else node.value
-            wanted = Value(spec_of_hint(hint))
-            given = value if isinstance(value, Value) else Value(actual)
-            cause = likely_cause("return", [given, wanted], self.provenance(ast.Compare(at, [], [])))
-            remedy = found.remedy if cause is None else f"{cause}, or {found.remedy}"
-            self.report.find(found._replace(remedy=remedy), at, self.notes_on(found))
+        self.held(hint, value, node if node.value is None else node.value, "the returned value")
 
     def _raise(self, node: ast.Raise) -> bool:
         if node.exc is not None:

@@ -259,3 +259,11 @@ def every_parameter(arguments: ast.arguments) -> list[ast.arg]:
     """The parameters in the order in which they are written."""
     rest = [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *rest]
+
+
+def written_defaults(arguments: ast.arguments) -> list[tuple[str, ast.expr]]:
+    """The parameters that have a default, and how it is written."""
+    named = [*arguments.posonlyargs, *arguments.args]
+    pairs = list(zip(reversed(named), reversed(arguments.defaults), strict=False))
+    pairs += [(arg, one) for arg, one in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if one]
+    return [(arg.arg, one) for arg, one in pairs]
