@@ -35,6 +35,7 @@ from symbolic.polynomial import Rest, Size
 from symbolic.signature import no_values
 from symbolic.spec import Spec
 from symbolic.static.abstract import Finding, Value
+from symbolic.static.causes import DECLARED, likely
 from symbolic.static.declared import returned, substitute, unify
 from symbolic.static.nesting import sizes_of
 from symbolic.static.valuations import named
@@ -319,7 +320,8 @@ class Running:
         data = typ if layer is None else unknown() if tape is None else tape[0]
         found = self.misfit(data, declared, what)
         if found is not None:
-            report(api, found, place)
+            pair = [Value(spec) for one in (data, declared) if (spec := self.expansions.natives.spec(one)) is not None]
+            report(api, likely(found, DECLARED, pair), place)
 
     def _miscounted_entries(self, typ: TupleType, declared: ProperType, what: str) -> Finding:
         count = len(typ.items)

@@ -17,6 +17,7 @@ from symbolic.static.declared import spec_of_hint, unify
 from symbolic.static.facts import Facts, facts_of, spec_without, unsettled_in, with_facts
 from symbolic.static.holding import Every, Ref, as_input, joined, spec_for
 from symbolic.static.nesting import sizes_of
+from symbolic.static.operations import is_known
 from symbolic.static.signatures import Reading
 from symbolic.static.things import Alias, Class
 
@@ -118,6 +119,8 @@ class Assigning(Calling):
         """Whether a value meets a hint of the body; what is wrong is reported, with the likely cause."""
         actual = spec_for(self.plain(value), self.state)
         found = self.unfit(hint, actual, what)
+        names = unsettled_in(self.state)
+        self.report.met(node, found is None and (bool(names) or not isinstance(value, Value) or is_known(value)))
         if found is None:
             return True
         given = value if isinstance(value, Value) else Value(actual)

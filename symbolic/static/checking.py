@@ -31,6 +31,7 @@ from symbolic.static.things import (
     every_parameter,
     find_scopes,
     scope_of,
+    unreached,
     written_defaults,
 )
 
@@ -202,6 +203,7 @@ class Checking:
         self.report.steps = steps
         with contextlib.suppress(*_FAULTS):
             interpreter.returned_by(function.node, interpreter.frame)
+            self.report.dead += unreached(function.node.body, self.report.reached)
         _reset(self.report, interpreter)
         self.report.outside = False
         if interpreter.nested:

@@ -184,7 +184,8 @@ class Expressions(Attributes):
             if entered is None:
                 return value
             kept, self.state = self.state, entered
-            second = self.evaluate(one)
+            with self.report.doubt():
+                second = self.evaluate(one)
             value = joined(value, second, kept, self.state)
             self.state = joined_states([kept, self.state]) or kept
         return value
@@ -195,7 +196,8 @@ class Expressions(Attributes):
         for state, branch in ((holds, node.body), (fails, node.orelse)):
             if state is not None:
                 self.state = state
-                value = self.evaluate(branch)
+                with self.report.doubt():
+                    value = self.evaluate(branch)
                 found.append((self.state, value))
         return self._merged(found)
 

@@ -44,6 +44,14 @@ class Checked(NamedTuple):
     hovers: list[Hover]
     unknown: int = 0
     known: int = 0
+    clear: frozenset[tuple[int, int, int, int]] = frozenset()
+    """The expressions that are in order, or fail on purpose; a checker that sees less may think otherwise."""
+    dead: tuple[tuple[int, int], ...] = ()
+    """First and last lines of statements that are never reached."""
+
+    def is_clear(self, where: tuple[int, int, int, int]) -> bool:
+        """Whether nothing is wrong at a place, for certain."""
+        return where in self.clear or any(first <= where[0] <= last for first, last in self.dead)
 
 
 Notes = tuple[tuple[int, str], ...]
@@ -67,7 +75,12 @@ class Report:
         self.findings: dict[Located, None] = {}  # in order, each once
         self.hovers: dict[tuple[int, int, int, int], Any] = {}
         self.seen: dict[tuple[int, int, int, int], bool] = {}  # whether an expression with arrays is known
+        self.clear: dict[tuple[int, int, int, int], bool] = {}
+        self.reached: set[ast.AST] = set()
+        self.dead: list[tuple[int, int]] = []
         self.muted = 0
+        self.handled: list[Any] = []  # the classes of errors that the statements around catch
+        self.doubts = 0  # how many conditional expressions are around
         self.outside = False  # of symbolic bodies arrays are plain: only what is handed to such functions is held
         self.calls: list[tuple[ast.AST, bool]] = []  # the inlined calls around, and whether they lead to this file
         self.steps = 0
@@ -81,6 +94,38 @@ class Report:
         finally:
             self.muted -= 1
 
+    @contextmanager
+    def handling(self, classes: Any) -> Iterator[None]:
+        """Statements whose errors of these classes are handled: what raises one is meant to."""
+        self.handled += [classes] if classes else []
+        doubts, self.doubts = self.doubts, 0  # a handler within a conditional call is one of its own
+        try:
+            yield
+        finally:
+            self.doubts = doubts
+            del self.handled[len(self.handled) - bool(classes) :]
+
+    @contextmanager
+    def doubt(self) -> Iterator[None]:
+        """What is met here is perhaps not met when the program runs."""
+        self.doubts += 1
+        try:
+            yield
+        finally:
+            self.doubts -= 1
+
+    def _tries(self) -> bool:
+        """Whether the statements around wait for errors of shapes or dtypes: then nothing there is a slip."""
+        return any(issubclass(error, one) for row in self.handled for one in row for error in (ValueError, TypeError))
+
+    def expects(self, found: Finding) -> bool:
+        """Whether the program handles the error that a finding foretells."""
+        if not self.handled:
+            return False
+        from symbolic.static.handlers import is_caught  # loads NumPy
+
+        return any(is_caught(found, classes) for classes in self.handled)
+
     def step(self) -> None:
         self.steps -= 1
         if self.steps < 0:
@@ -88,7 +133,7 @@ class Report:
 
     def find(self, found: Finding, node: ast.AST, notes: Notes = (), rule: str = "", always: bool = False) -> None:
         """Say it, at the outermost call of this file that leads here."""
-        if self.muted or (self.outside and not always):
+        if self.muted or (self.outside and not always) or self.expects(found):
             return
         message = f"{found.seen}; {found.remedy}" if found.remedy else found.seen
         if self.calls:
@@ -100,7 +145,7 @@ class Report:
 
     def lint(self, found: Any, node: ast.AST, notes: Notes = ()) -> None:
         """Say what works and is hardly meant, where it is written."""
-        if not self.muted and not self.outside and all(here for _, here in self.calls):
+        if not self.muted and not self.outside and not self._tries() and all(here for _, here in self.calls):
             message = f"{found.seen}; {found.remedy}" if found.remedy else found.seen
             self.findings.setdefault(Located(self.path, *span(node), "symbolic-lint", found.rule, message, notes))
 
@@ -122,12 +167,25 @@ class Report:
             where = span(node)
             self.seen[where] = self.seen.get(where, True) and known
 
+    def met(self, node: ast.AST, is_clear: bool) -> None:
+        """What is known of a place in the file: it is in order only if it is so whenever it is met."""
+        if not self.muted and not self.calls:
+            where = span(node)
+            self.clear[where] = self.clear.get(where, True) and is_clear
+
     def checked(self) -> Checked:
         from symbolic.static.printing import short  # loads NumPy, for the same reason
 
         hovers = [Hover(*where, short(value)) for where, value in sorted(self.hovers.items())]
         known = sum(self.seen.values())
-        return Checked(sorted(self.findings, key=lambda one: one[1:]), hovers, len(self.seen) - known, known)
+        return Checked(
+            sorted(self.findings, key=lambda one: one[1:]),
+            hovers,
+            len(self.seen) - known,
+            known,
+            frozenset(where for where, is_clear in self.clear.items() if is_clear),
+            tuple(self.dead),
+        )
 
 
 def span(node: ast.AST) -> tuple[int, int, int, int]:
@@ -144,3 +202,12 @@ def span(node: ast.AST) -> tuple[int, int, int, int]:
 def is_said(name: str, text: str) -> bool:
     """Whether a sentence mentions a name, `n`, or one of a record, `batch.n`."""
     return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\w)", text) is not None
+
+
+def from_afar(line: int, note: str) -> str:
+    """A note as it is said at another line than its own.
+
+    >>> from_afar(7, "n is declared here, by argument x")
+    'n is declared in line 7, by argument x'
+    """
+    return re.sub(r"\bhere\b", f"in line {line}", note, count=1)

@@ -14,6 +14,7 @@ from symbolic.static.abstract import UNKNOWN, Finding, Value
 from symbolic.static.builtin_calls import Builtins
 from symbolic.static.declared import spec_of_hint, substitute, unify
 from symbolic.static.facts import joined_states, spec_without, unsettled_in
+from symbolic.static.handlers import Failed
 from symbolic.static.holding import Ref, State, joined, spec_for, traced
 from symbolic.static.operations import is_known
 from symbolic.static.signatures import Reading, Record, Signature
@@ -68,11 +69,13 @@ class Inlining(Builtins):
 
     def returned_by(self, node: Any, frame: Frame) -> Any:
         """Runs a body to its ends; what it returns, and the state behind."""
-        entered = self.state
+        entered, failures = self.state, len(self.failed)
         if self.block(node.body):
             frame.returns.append((self.state, None))
         self.state = joined_states([state for state, _ in frame.returns]) or entered
         if not frame.returns:
+            if len(self.failed) > failures and self.report.calls:
+                raise Failed
             return UNKNOWN
         state, value = frame.returns[0]
         for other, more in frame.returns[1:]:
@@ -140,6 +143,9 @@ class Inlining(Builtins):
             bindings = unify(
                 wanted, [spec_without(one, names) for one in actual], [f"argument {name}" for name in given]
             )
+        names = unsettled_in(self.state)
+        is_clear = bool(names) or all(is_known(Value(one)) for one in actual)
+        self.report.met(node, is_clear and not isinstance(bindings, Finding))
         if isinstance(bindings, Finding):
             notes = _notes_of(function, given, bindings) if function.module == self.path else ()
             self.report.find(bindings, node, notes, always=True)

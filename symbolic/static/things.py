@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container, Iterable, Iterator
 from typing import Any, NamedTuple
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -267,3 +268,12 @@ def written_defaults(arguments: ast.arguments) -> list[tuple[str, ast.expr]]:
     pairs = list(zip(reversed(named), reversed(arguments.defaults), strict=False))
     pairs += [(arg, one) for arg, one in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if one]
     return [(arg.arg, one) for arg, one in pairs]
+
+
+def unreached(body: Iterable[ast.AST], reached: Container[ast.AST]) -> Iterator[tuple[int, int]]:
+    """First and last lines of the statements of a body that were never come to; bodies within have their own."""
+    for one in body:
+        if isinstance(one, ast.stmt) and one not in reached:
+            yield one.lineno, one.end_lineno or one.lineno
+        elif not isinstance(one, NESTED):
+            yield from unreached(_children(one), reached)
