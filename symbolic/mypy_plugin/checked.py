@@ -10,6 +10,7 @@ from symbolic.static.abstract import Finding
 from symbolic.static.checking import check
 from symbolic.static.findings import Checked, Located
 from symbolic.static.sources import UnreadableError, text_of
+from symbolic.static.suppression import ignores, kept
 
 _CHECKED: dict[str, tuple[int, Checked]] = {}
 """What was found in a file, by its path, and of which tree."""
@@ -31,7 +32,13 @@ def _checked(api: Any) -> Checked:
         tree = api.modules.get(name)
         return None if tree is None or tree.is_stub else read(tree.path)
 
-    return Checked([], []) if text is None else check(text, api.path, read=other)._replace(hovers=[])
+    if text is None:
+        return Checked([], [])
+    found = check(text, api.path, read=other)
+    # what mypy's own comments switch off is told, so that mypy knows that they are used
+    left = kept(found.findings, [one for one in ignores(text) if one.is_ours], api.path) if found.findings else []
+    off = {one[1:5] for one in found.findings}.difference(one[1:5] for one in left)
+    return found._replace(findings=left, hovers=[], clear={**found.clear, **dict.fromkeys(off, True)})
 
 
 def read(path: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 from mypy.nodes import Context
 
 from symbolic.mypy_plugin.checked import checked, read
-from symbolic.mypy_plugin.reporting import report_lint
+from symbolic.mypy_plugin.reporting import report_lint, report_located
 from symbolic.static.findings import Located
 from symbolic.static.settings import Settings, SettingsError, read_near
 from symbolic.static.suppression import ignores
@@ -27,6 +27,9 @@ class Lints:
         self.told[api.path] = id(api.tree)
         for found in self._found(api):
             report_lint(api, f"{found.message}  ({found.rule})", Context(found.line, found.column - 1))
+        for found in checked(api).findings:
+            if found.code in ("symbolic-shape", "symbolic-dtype"):
+                report_located(api, found, Context(found.line, found.column - 1))
 
     def _found(self, api: Any) -> list[Located]:
         found = [one for one in checked(api).findings if one.code == "symbolic-lint"]

@@ -12,7 +12,7 @@ from mypy.nodes import Context
 
 from symbolic.mypy_plugin.checked import is_clear, same
 from symbolic.static.abstract import Finding
-from symbolic.static.findings import from_afar
+from symbolic.static.findings import Located, from_afar
 
 SYMBOLIC_CODE = ErrorCode("symbolic", "Layers of symbolic functions are used as run time would allow", "Symbolic")
 SHAPE_CODE = ErrorCode("symbolic-shape", "Shapes of layers fit", "Symbolic", sub_code_of=SYMBOLIC_CODE)
@@ -44,11 +44,17 @@ def _tell_once(api: Any, found: Finding, context: Context) -> None:
     """A finding in the words of `symbolic check`, and not against its better knowledge."""
     alike = same(api, found, context)
     if alike is not None:
-        _fail(api, alike.message, context, CODES[found.kind])
-        for line, note in alike.notes:
-            _note(api, from_afar(line, note), context, CODES[found.kind])
+        report_located(api, alike, context)
     elif found.kind == "symbolic" or not is_clear(api, context):
         _tell(api, found, context)
+
+
+def report_located(api: Any, found: Located, context: Context) -> None:
+    """Tell what `symbolic check` has found, with its notes."""
+    code = CODES[found.code]
+    _fail(api, found.message, context, code)
+    for line, note in found.notes:
+        _note(api, from_afar(line, note), context, code)
 
 
 def report_lint(api: Any, message: str, context: Context) -> None:

@@ -248,8 +248,7 @@ class Running:
             return None if fits else self._undeclared(data, declared, what)
         found = returned(want, have, what=what) if names is None else unify([want], [have], [what], names)
         if isinstance(found, Finding):
-            alike = isinstance(have, Spec) and isinstance(want, Spec) and is_array(data) == is_array(declared)
-            return found if alike else found._replace(kind="symbolic")  # not of shapes or dtypes: of types
+            return found if is_array(data) == is_array(declared) else found._replace(kind="symbolic")
         if names is not None and is_array(declared) and isinstance(have, Spec) and have.python is not None:
             seen = f"{what} is {self.calls.short_native(data)} where {self.calls.short_native(declared)} is declared"
             return Finding(seen, "give an array: np.asarray(x)")

@@ -17,7 +17,7 @@ from symbolic.spec import PYTHON_DTYPES, Spec, TupleSpec
 from symbolic.static.abstract import UNKNOWN, Finding, Value
 from symbolic.static.causes import DECLARED, likely
 from symbolic.static.declared import scoped, spec_of_hint, unify
-from symbolic.static.findings import Checked, Located, OutOfSteps, Report
+from symbolic.static.findings import Checked, Located, OutOfSteps, Report, span
 from symbolic.static.holding import FACTS, State, as_input, traced
 from symbolic.static.nesting import names_of
 from symbolic.static.python import python_value
@@ -203,7 +203,7 @@ class Checking:
         self.report.steps = steps
         with contextlib.suppress(*_FAULTS):
             interpreter.returned_by(function.node, interpreter.frame)
-            self.report.dead += unreached(function.node.body, self.report.reached)
+            self.report.dead += map(span, unreached(function.node.body, self.report.reached))
         _reset(self.report, interpreter)
         self.report.outside = False
         if interpreter.nested:

@@ -106,8 +106,16 @@ def unify(
         except Undecided:
             continue
         except SymbolicError as error:
-            return _found(error)
+            found = _found(error)
+            return found if _is_alike(one, given) else found._replace(kind="symbolic")
     return dict(names.bound)
+
+
+def _is_alike(wanted: AnySpec | Hint, given: AnySpec) -> bool:
+    """Whether a value is of the declared type, and only its shape or dtype may be wrong: an array, or a number."""
+    spec = spec_of_hint(wanted) if isinstance(wanted, Hint) else wanted
+    pair = (spec, given)
+    return all(isinstance(one, Spec) for one in pair) and (native(spec) is np.ndarray) is (native(given) is np.ndarray)
 
 
 def returned(

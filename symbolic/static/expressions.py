@@ -175,6 +175,7 @@ class Expressions(Attributes):
             truth = self.truth(value)
             stops = isinstance(node.op, ast.Or)
             if truth is stops:
+                self.report.never(one)
                 return value
             if truth is not None:
                 value = self.evaluate(one)
@@ -182,6 +183,7 @@ class Expressions(Attributes):
             holds, fails = self.condition(before)
             entered = fails if stops else holds
             if entered is None:
+                self.report.never(one)
                 return value
             kept, self.state = self.state, entered
             with self.report.doubt():
@@ -199,6 +201,8 @@ class Expressions(Attributes):
                 with self.report.doubt():
                     value = self.evaluate(branch)
                 found.append((self.state, value))
+            else:
+                self.report.never(branch)
         return self._merged(found)
 
     def _merged(self, found: list[tuple[State, Any]]) -> Any:

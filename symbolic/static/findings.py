@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:  # a run of the command that finds everything in its cache loads no NumPy
     import ast
 
     from symbolic.static.abstract import Finding
+
+
+Place = tuple[int, int, int, int]
+"""Line and column of both ends, counting from 1."""
 
 
 class Located(NamedTuple):
@@ -44,14 +49,14 @@ class Checked(NamedTuple):
     hovers: list[Hover]
     unknown: int = 0
     known: int = 0
-    clear: frozenset[tuple[int, int, int, int]] = frozenset()
-    """The expressions that are in order, or fail on purpose; a checker that sees less may think otherwise."""
-    dead: tuple[tuple[int, int], ...] = ()
-    """First and last lines of statements that are never reached."""
+    clear: Mapping[Place, bool] = MappingProxyType({})
+    """Whether an expression is in order, or fails on purpose; a checker that sees less may think otherwise."""
+    dead: tuple[Place, ...] = ()
+    """The statements and expressions that are never reached."""
 
-    def is_clear(self, where: tuple[int, int, int, int]) -> bool:
+    def is_clear(self, where: Place) -> bool:
         """Whether nothing is wrong at a place, for certain."""
-        return where in self.clear or any(first <= where[0] <= last for first, last in self.dead)
+        return self.clear.get(where, any(one[:2] <= where[:2] and where[2:] <= one[2:] for one in self.dead))
 
 
 Notes = tuple[tuple[int, str], ...]
@@ -73,11 +78,11 @@ class Report:
     def __init__(self, path: str, source: str = "") -> None:
         self.path, self.lines = path, source.splitlines()
         self.findings: dict[Located, None] = {}  # in order, each once
-        self.hovers: dict[tuple[int, int, int, int], Any] = {}
-        self.seen: dict[tuple[int, int, int, int], bool] = {}  # whether an expression with arrays is known
-        self.clear: dict[tuple[int, int, int, int], bool] = {}
+        self.hovers: dict[Place, Any] = {}
+        self.seen: dict[Place, bool] = {}  # whether an expression with arrays is known
+        self.clear: dict[Place, bool] = {}
         self.reached: set[ast.AST] = set()
-        self.dead: list[tuple[int, int]] = []
+        self.dead: list[Place] = []
         self.muted = 0
         self.handled: list[Any] = []  # the classes of errors that the statements around catch
         self.doubts = 0  # how many conditional expressions are around
@@ -173,6 +178,11 @@ class Report:
             where = span(node)
             self.clear[where] = self.clear.get(where, True) and is_clear
 
+    def never(self, node: ast.AST) -> None:
+        """What is not come to on this path; what is met on another one is known from there."""
+        if not self.muted and not self.calls:
+            self.dead.append(span(node))
+
     def checked(self) -> Checked:
         from symbolic.static.printing import short  # loads NumPy, for the same reason
 
@@ -183,12 +193,12 @@ class Report:
             hovers,
             len(self.seen) - known,
             known,
-            frozenset(where for where, is_clear in self.clear.items() if is_clear),
+            self.clear,
             tuple(self.dead),
         )
 
 
-def span(node: ast.AST) -> tuple[int, int, int, int]:
+def span(node: ast.AST) -> Place:
     """Line and column of both ends, counting from 1."""
     line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1
     return (

@@ -270,10 +270,10 @@ def written_defaults(arguments: ast.arguments) -> list[tuple[str, ast.expr]]:
     return [(arg.arg, one) for arg, one in pairs]
 
 
-def unreached(body: Iterable[ast.AST], reached: Container[ast.AST]) -> Iterator[tuple[int, int]]:
-    """First and last lines of the statements of a body that were never come to; bodies within have their own."""
+def unreached(body: Iterable[ast.AST], reached: Container[ast.AST]) -> Iterator[ast.stmt]:
+    """The statements of a body that were never come to; bodies within have their own."""
     for one in body:
         if isinstance(one, ast.stmt) and one not in reached:
-            yield one.lineno, one.end_lineno or one.lineno
+            yield one
         elif not isinstance(one, NESTED):
             yield from unreached(_children(one), reached)
