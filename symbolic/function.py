@@ -26,6 +26,7 @@ from symbolic.ops.passing import Tuple
 from symbolic.paths import Traces
 from symbolic.signature import Signature, no_values, signature_of
 from symbolic.sites import Store, place_name
+from symbolic.spec import Spec, spec_of
 from symbolic.trace import Tracing, as_output, run_body, trace
 from symbolic.values import is_static, native
 
@@ -155,6 +156,7 @@ class SymbolicFunction(Layer[Any, Any]):
         with scope(tracing.numbered(self.title)):
             where = here.path
             self._checked(tracing, layers, None, where, names)
+            self._fields_checked(tracing.facts, layers, where)
             args, kwargs = self._arguments(layers)
             if self.bound:
                 tracing.hyperparameters.append(Watch("a hyperparameter", Held(self.bound), None))
@@ -196,6 +198,22 @@ class SymbolicFunction(Layer[Any, Any]):
         holds(tracing.facts)
         if output is not None:
             tracing.checks.append(holds)
+
+    def _fields_checked(self, facts: Inference, layers: Sequence[AnyLayer], where: str) -> None:
+        """Hold the fields of objects against the hints of their class; names in these belong to each object."""
+        plan = self.plan
+        given = {**self.bound, **dict(zip(plan.inputs, map(_opened, layers), strict=True))} if plan.records else {}
+        for name, fields in plan.records.items():
+            names = Names()
+            for field, hint in fields.items():
+                value = getattr(given.get(name), field, None)
+                spec = facts.spec(value) if isinstance(value, Layer) else spec_of(value)
+                if not isinstance(spec, Spec):  # a list, say, or nothing
+                    continue
+                try:
+                    check(hint, spec, names, f"field {field} of argument {name}")
+                except (ShapeError, DtypeError) as error:
+                    fail(error, Where(where, plan.file, plan.line))
 
     # ------------------------------------------------------------------ values
     @staticmethod

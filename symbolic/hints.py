@@ -89,6 +89,19 @@ def read(hint: Any, what: str) -> Hint:
     return Hint(hint, shaped)
 
 
+def fields_of(hint: Any) -> dict[str, Hint]:
+    """What the fields of a dataclass say that a hint names, those with `Symbolic`; empty for any other type."""
+    kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    if not isinstance(kind, type) or not hasattr(kind, "__dataclass_fields__"):
+        return {}
+    try:
+        hints = typing.get_type_hints(kind, include_extras=True)
+    except (NameError, TypeError):  # of a name that only the type checker imports
+        return {}
+    fields = [name for name in kind.__dataclass_fields__ if is_symbolic(hints.get(name))]
+    return {name: read(hints[name], f"field {name} of {kind.__name__}") for name in fields}
+
+
 def _registered(hint: Any, what: str) -> None:
     if hint is Any or isinstance(hint, typing.TypeVar):
         return

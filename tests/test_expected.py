@@ -76,6 +76,18 @@ PROGRAMS = {
     **{f"right_{name}": program(body, GUARDED) for name, body in RIGHT.items()},
     **{f"wrong_{name}": program(body, GUARDED) for name, body in WRONG.items()},
 }
+RECORD = """from dataclasses import dataclass
+@dataclass
+class Batch:
+    x: Annotated[np.ndarray, Symbolic[np.float64, "b d"]]
+    y: Annotated[np.ndarray, Symbolic[np.float64, "b"]]
+@symbolic
+def f(one: Annotated[Batch, Symbolic], w: Annotated[np.ndarray, Symbolic["d"]]):
+    LINE
+    return one.x @ w
+"""
+PROGRAMS["right_record"] = RECORD.replace("LINE", "Batch(np.ones((5, 3)), np.ones(5))")
+PROGRAMS["wrong_record"] = RECORD.replace("LINE", "Batch(np.ones((5, 3)), np.ones(4))")
 CODES = ("symbolic-shape", "symbolic-dtype")
 
 

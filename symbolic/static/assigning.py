@@ -16,7 +16,7 @@ from symbolic.static.comparing import has_size
 from symbolic.static.declared import spec_of_hint, unify
 from symbolic.static.facts import Facts, facts_of, spec_without, unsettled_in, with_facts
 from symbolic.static.holding import Every, Ref, as_input, joined, spec_for
-from symbolic.static.nesting import sizes_of
+from symbolic.static.nesting import names_of, sizes_of
 from symbolic.static.operations import is_known
 from symbolic.static.signatures import Reading
 from symbolic.static.things import Alias, Class
@@ -142,16 +142,23 @@ class Assigning(Calling):
 
     def unfit(self, hint: Hint, actual: AnySpec, what: str) -> Finding | None:
         """What is wrong with a value for a hint of the body: the names of the inputs are rigid, others are not."""
-        found = unify([hint], [spec_without(actual, self.free)], [what], self._rigid({}))
-        facts = facts_of(self.state)
+        given, facts = spec_without(actual, self.free), facts_of(self.state)
+        found = unify([hint], [given], [what], self._rigid({}))
         if isinstance(found, Finding) and facts:
-            found = unify([hint], [spec_without(actual, self.free)], [what], self._rigid(facts))
-        names = unsettled_in(self.state)
-        if isinstance(found, Finding) and names:
-            found = unify(
-                [hint], [spec_without(spec_without(actual, self.free), names)], [what], self._rigid(facts, names)
-            )
+            found = unify([hint], [given], [what], self._rigid(facts))
+        if isinstance(found, Finding):
+            for names in self._unsure(hint, actual):
+                if not isinstance(
+                    unify([hint], [spec_without(given, names)], [what], self._rigid(facts, names)), Finding
+                ):
+                    return None
         return found if isinstance(found, Finding) else None
+
+    def _unsure(self, hint: Hint, actual: AnySpec) -> list[frozenset[str]]:
+        """The names without which a value may meet a hint: those that the program has compared, and an object's own."""
+        compared = unsettled_in(self.state)
+        of_objects = frozenset(name for name in names_of(actual) if "." in name)
+        return [one for one in (compared, of_objects, compared | of_objects) if one]
 
     def _rigid(self, facts: Facts, unsettled: frozenset[str] = frozenset()) -> Names:
         names = Names()

@@ -14,7 +14,7 @@ from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value, is_constan
 from symbolic.static.alike import alike
 from symbolic.static.causes import likely
 from symbolic.static.comparing import COMPARISONS, compared, has_size, names_within
-from symbolic.static.facts import at, learned, possible, unsettled, unsettled_in, without
+from symbolic.static.facts import apart, at, learned, possible, unsettled, unsettled_in, without
 from symbolic.static.findings import is_said, span
 from symbolic.static.handlers import Failed
 from symbolic.static.holding import Every, Ref, State, Traced, alike_in_past, joined, traced
@@ -118,7 +118,7 @@ class Operations(Scopes):
             self.report.met(met.node, all(map(is_known, met.values)) and not met.is_vague)
             return answer
         if answer.finding.kind == "symbolic-shape":
-            found = self._fitting(met) or self._undecided(met)
+            found = self._fitting(met) or self._undecided(met) or self._of_several(met)
             if found is not None:
                 self.report.met(met.node, True)
                 return found
@@ -155,6 +155,17 @@ class Operations(Scopes):
         args = [without(one, names) for one in met.args]
         answer = self._answer(met.callee, args, {name: without(one, names) for name, one in met.kwargs.items()})
         return answer if answer.finding is None else None
+
+    def _of_several(self, met: Meeting) -> Answer | None:
+        """The answer where names of several objects meet, of which nobody has said whether they are equal."""
+        given = [*met.args, *met.kwargs.values()]
+        answer = None
+        for names in apart(names_within([*map(_shape_or_size, given)])):
+            args = [without(one, names) for one in met.args]
+            answer = self._answer(met.callee, args, {name: without(one, names) for name, one in met.kwargs.items()})
+            if answer.finding is not None:
+                return None
+        return answer
 
     def _fails(self, met: Meeting) -> bool:
         """Whether an operation fails whatever the named sizes are."""
