@@ -151,6 +151,11 @@ DERIVED = {
     "jvp(lambda v: v @ m, (x,), (x,))[0]": "float64[n, 2]",
     "jvp(lambda v: v @ m, (x,), (x,))[1]": "float64[n, 2]",
     "vjp(lambda v: v @ m, x)[0]": "float64[n, 2]",
+    "np.apply_along_axis(np.sum, 0, x)": "float64[3]",
+    "np.apply_along_axis(lambda v: v * 2, 1, x)": "float64[n, 3]",
+    "np.apply_along_axis(lambda v: np.outer(v, v), axis=-1, arr=x)": "float64[n, 3, 3]",
+    "np.apply_along_axis(lambda v, w: v @ w, 1, x, m)": "float64[n, 2]",
+    "np.apply_along_axis(lambda v: v[:, None], 0, m)": "float64[3, 1, 2]",
     "vjp(lambda v, w: v @ w, x, m)[1](x @ m)[1]": "float64[3, 2]",
 }
 INPUTS = ", ".join(
@@ -220,3 +225,68 @@ def test_a_sentence_says_what_the_value_is(line: str) -> None:
 )
 def test_what_may_be_none_is_held_only_where_it_is_there(line: str) -> None:
     assert messages(HEAD + DECLARING.replace("LINE", line)) == []
+
+
+# --------------------------------------------------------------------------- what is not known is silent
+
+CHUNKS = """V = Annotated[np.ndarray, Symbolic[np.float64, "k"]]
+@symbolic
+def f(x: Annotated[np.ndarray, Symbolic[np.float64, "n 3"]], k: V, m: int):
+    out = []
+    for start in range(0, LENGTH, SIZE):
+        part = x[start : start + SIZE]
+        r = RESULT
+        out.append(part @ np.ones((3, 2)))
+    s = np.concatenate(out)
+    return s
+"""
+PARTS = {
+    "part": "float64[?, 3]",
+    "part.mean(axis=0)": "float64[3]",
+    "x[:, start:]": "float64[n, ?]",
+    "x[start : start + m, 0]": "float64[?]",
+    "x[start:][:, None]": "float64[?, 1, 3]",
+    "part @ np.ones((3, 2)) + np.ones(2)": "float64[?, 2]",
+}
+
+
+@pytest.mark.parametrize(("length", "size"), [("x.shape[0]", "4"), ("len(x)", "m"), ("400", "4"), ("x.size", "m")])
+@pytest.mark.parametrize("expression", PARTS)
+def test_parts_of_an_array_in_a_loop(expression: str, length: str, size: str) -> None:
+    text = HEAD + CHUNKS.replace("LENGTH", length).replace("SIZE", size).replace("RESULT", expression)
+    found = checked(text)
+    assert found.findings == []
+    shown = {(one.line, one.column): one.text for one in found.hovers}
+    assert shown[text[: text.index("        r =")].count("\n") + 1, 9] == PARTS[expression]
+    assert shown[text.count("\n") - 1, 5] == "float64[?, 2]"
+
+
+WRONG_PARTS = ["part @ np.ones((4, 2))", "part + np.ones(2)", "x[start:].sum(axis=2)", "x[start:, 0, 0]"]
+
+
+@pytest.mark.parametrize("expression", WRONG_PARTS)
+def test_what_is_wrong_of_every_part_is_said(expression: str) -> None:
+    text = CHUNKS.replace("LENGTH", "len(x)").replace("SIZE", "m").replace("RESULT", expression)
+    assert len(messages(HEAD + text)) == 1
+
+
+FREE = {
+    "np.convolve(k, np.ones(3))": "float64[k+2]",
+    "np.convolve(k, np.ones(3), mode='same')": "float64[?]",
+    "np.convolve(k, k[:2], mode='valid')": "float64[?]",
+    "np.cov(x)": "float64[...]",
+    "np.cov(x, rowvar=False)": "float64[3, 3]",
+    "np.cov(x, x)": "float64[2*n, 2*n]",
+    "np.corrcoef(x, rowvar=False)": "float64[3, 3]",
+    "np.corrcoef(x)": "float64[...]",
+}
+
+
+@pytest.mark.parametrize("expression", FREE)
+def test_what_depends_on_a_number_is_unknown(expression: str) -> None:
+    """Of a matrix of one row the covariance is a number."""
+    text = HEAD + CHUNKS.replace("LENGTH", "len(x)").replace("SIZE", "4").replace("RESULT", expression)
+    found = checked(text)
+    assert found.findings == []
+    shown = {(one.line, one.column): one.text for one in found.hovers}
+    assert shown[text[: text.index("        r =")].count("\n") + 1, 9] == FREE[expression]
