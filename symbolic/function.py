@@ -13,7 +13,7 @@ from symbolic.captured import Held, Watch
 from symbolic.context import here, scope, source
 from symbolic.dims import Names
 from symbolic.errors import DtypeError, ShapeError, SymbolicError, Where, fail, place_of
-from symbolic.hints import check, concrete, convert, declared_spec
+from symbolic.hints import check, check_fields, concrete, convert, declared_spec
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer, refuse
 from symbolic.leaves import Identity, Literal, Projection, Weight, set_once, settled
@@ -26,7 +26,6 @@ from symbolic.ops.passing import Tuple
 from symbolic.paths import Traces
 from symbolic.signature import Signature, no_values, signature_of
 from symbolic.sites import Store, place_name
-from symbolic.spec import Spec, spec_of
 from symbolic.trace import Tracing, as_output, run_body, trace
 from symbolic.values import is_static, native
 
@@ -200,20 +199,14 @@ class SymbolicFunction(Layer[Any, Any]):
             tracing.checks.append(holds)
 
     def _fields_checked(self, facts: Inference, layers: Sequence[AnyLayer], where: str) -> None:
-        """Hold the fields of objects against the hints of their class; names in these belong to each object."""
+        """Hold the fields of objects against the hints of their class."""
         plan = self.plan
         given = {**self.bound, **dict(zip(plan.inputs, map(_opened, layers), strict=True))} if plan.records else {}
-        for name, fields in plan.records.items():
-            names = Names()
-            for field, hint in fields.items():
-                value = getattr(given.get(name), field, None)
-                spec = facts.spec(value) if isinstance(value, Layer) else spec_of(value)
-                if not isinstance(spec, Spec):  # a list, say, or nothing
-                    continue
-                try:
-                    check(hint, spec, names, f"field {field} of argument {name}")
-                except (ShapeError, DtypeError) as error:
-                    fail(error, Where(where, plan.file, plan.line))
+        try:
+            for name, fields in plan.records.items():
+                check_fields(fields, given.get(name), facts.spec, f"argument {name}")
+        except (ShapeError, DtypeError) as error:
+            fail(error, Where(where, plan.file, plan.line))
 
     # ------------------------------------------------------------------ values
     @staticmethod

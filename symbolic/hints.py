@@ -12,8 +12,9 @@ import numpy as np
 
 from symbolic.dims import Axis, Names, parse
 from symbolic.errors import DtypeError, ShapeError
+from symbolic.layer import Layer
 from symbolic.literal import ToLiteral
-from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec, show
+from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec, show, spec_of
 
 if TYPE_CHECKING:
     from symbolic import phantoms as phantoms  # a checker that reads this module knows them
@@ -138,6 +139,19 @@ def check(hint: Hint, spec: AnySpec, names: Names, what: str) -> None:
         _check_dtype(hint.shaped.dtypes, spec, what)
         if hint.shaped.axes is not None:
             names.match(hint.shaped.axes, spec.shape, what)
+
+
+def check_fields(fields: Mapping[str, Hint], value: Any, spec: Callable[[Any], AnySpec], what: str) -> None:
+    """Hold the fields of an object against their hints, in which a name is one size throughout the object.
+
+    `spec` says what is known of a layer.
+    """
+    names = Names()
+    for field, hint in fields.items():
+        found = getattr(value, field, None)
+        known = spec(found) if isinstance(found, Layer) else spec_of(found)
+        if isinstance(known, Spec):  # and no list, say, or nothing
+            check(hint, known, names, f"field {field} of {what}")
 
 
 def _check_tuple(hint: Hint, spec: TupleSpec, names: Names, what: str) -> None:
