@@ -21,7 +21,7 @@ from symbolic.ops.indexing import assign as assigned
 from symbolic.ops.making import Box, Made
 from symbolic.ops.operation import Operation
 from symbolic.ops.passing import Cast, Mark
-from symbolic.spec import Spec
+from symbolic.spec import Spec, same_dtype
 
 
 class Assignments:
@@ -146,11 +146,12 @@ class Assignments:
     @staticmethod
     def in_dtype(value: AnyLayer, before: Spec, after: Spec) -> AnyLayer:
         """A new value in the dtype of the array that it is written into, if NumPy lets an operator cast so."""
-        if before.dtype == after.dtype:
+        if same_dtype(before.dtype, after.dtype):
             return value
         if before.dtype is None or after.dtype is None or not np.can_cast(after.dtype, before.dtype, "same_kind"):
+            kinds = [one or "a dtype that is not known before it runs" for one in (after.dtype, before.dtype)]
             refuse(
-                f"an in-place operator would cast {after.dtype} to {before.dtype}",
+                f"an in-place operator would cast {kinds[0]} to {kinds[1]}",
                 "write x = x + y, which makes a new array",
                 DtypeError,
             )

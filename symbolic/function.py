@@ -13,7 +13,7 @@ from symbolic.captured import Held, Watch
 from symbolic.context import here, scope, source
 from symbolic.dims import Names
 from symbolic.errors import DtypeError, ShapeError, SymbolicError, Where, fail, place_of
-from symbolic.hints import check, concrete, convert, declared_spec
+from symbolic.hints import check, check_fields, concrete, convert, declared_spec
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer, refuse
 from symbolic.leaves import Identity, Literal, Projection, Weight, set_once, settled
@@ -155,6 +155,7 @@ class SymbolicFunction(Layer[Any, Any]):
         with scope(tracing.numbered(self.title)):
             where = here.path
             self._checked(tracing, layers, None, where, names)
+            self._fields_checked(tracing.facts, layers, where)
             args, kwargs = self._arguments(layers)
             if self.bound:
                 tracing.hyperparameters.append(Watch("a hyperparameter", Held(self.bound), None))
@@ -196,6 +197,16 @@ class SymbolicFunction(Layer[Any, Any]):
         holds(tracing.facts)
         if output is not None:
             tracing.checks.append(holds)
+
+    def _fields_checked(self, facts: Inference, layers: Sequence[AnyLayer], where: str) -> None:
+        """Hold the fields of objects against the hints of their class."""
+        plan = self.plan
+        given = {**self.bound, **dict(zip(plan.inputs, map(_opened, layers), strict=True))} if plan.records else {}
+        try:
+            for name, fields in plan.records.items():
+                check_fields(fields, given.get(name), facts.spec, f"argument {name}")
+        except (ShapeError, DtypeError) as error:
+            fail(error, Where(where, plan.file, plan.line))
 
     # ------------------------------------------------------------------ values
     @staticmethod

@@ -12,8 +12,9 @@ import numpy as np
 
 from symbolic.dims import Axis, Names, parse
 from symbolic.errors import DtypeError, ShapeError
+from symbolic.layer import Layer
 from symbolic.literal import ToLiteral
-from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec, show
+from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec, show, spec_of
 
 if TYPE_CHECKING:
     from symbolic import phantoms as phantoms  # a checker that reads this module knows them
@@ -89,6 +90,19 @@ def read(hint: Any, what: str) -> Hint:
     return Hint(hint, shaped)
 
 
+def fields_of(hint: Any) -> dict[str, Hint]:
+    """What the fields of a dataclass say that a hint names, those with `Symbolic`; empty for any other type."""
+    kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    if not isinstance(kind, type) or not hasattr(kind, "__dataclass_fields__"):
+        return {}
+    try:
+        hints = typing.get_type_hints(kind, include_extras=True)
+    except (NameError, TypeError):  # of a name that only the type checker imports
+        return {}
+    fields = [name for name in kind.__dataclass_fields__ if is_symbolic(hints.get(name))]
+    return {name: read(hints[name], f"field {name} of {kind.__name__}") for name in fields}
+
+
 def _registered(hint: Any, what: str) -> None:
     if hint is Any or isinstance(hint, typing.TypeVar):
         return
@@ -125,6 +139,19 @@ def check(hint: Hint, spec: AnySpec, names: Names, what: str) -> None:
         _check_dtype(hint.shaped.dtypes, spec, what)
         if hint.shaped.axes is not None:
             names.match(hint.shaped.axes, spec.shape, what)
+
+
+def check_fields(fields: Mapping[str, Hint], value: Any, spec: Callable[[Any], AnySpec], what: str) -> None:
+    """Hold the fields of an object against their hints, in which a name is one size throughout the object.
+
+    `spec` says what is known of a layer.
+    """
+    names = Names()
+    for field, hint in fields.items():
+        found = getattr(value, field, None)
+        known = spec(found) if isinstance(found, Layer) else spec_of(found)
+        if isinstance(known, Spec):  # and no list, say, or nothing
+            check(hint, known, names, f"field {field} of {what}")
 
 
 def _check_tuple(hint: Hint, spec: TupleSpec, names: Names, what: str) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from symbolic.context import source
 from symbolic.errors import DtypeError, place_of
-from symbolic.hints import Hint, Symbolic, is_symbolic, read, signature_hints
+from symbolic.hints import Hint, Symbolic, fields_of, is_symbolic, read, signature_hints
 from symbolic.ops.binding import signature
 
 
@@ -34,6 +34,8 @@ class Signature:
         self.hints: dict[str, Hint] = {
             name: read(hints[name], f"parameter {name} of {self.where}") for name in self.inputs
         }
+        records = {name: fields_of(hints.get(name)) for name in parameters}
+        self.records: dict[str, dict[str, Hint]] = {name: fields for name, fields in records.items() if fields}
         back = hints.get("return")
         known = back is not None and back is not type(None)
         self.returns = read(back, f"the return of {self.where}") if known else None

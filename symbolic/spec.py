@@ -24,6 +24,13 @@ class Spec(NamedTuple):
     dtype: np.dtype[Any] | None = None
     python: type | None = None
 
+    def __eq__(self, other: object) -> bool:
+        # the second holds of specs that the first takes for equal: to NumPy a dtype of None is equal to float64
+        return isinstance(other, Spec) and tuple.__eq__(self, other) and (self[1] is None) is (other[1] is None)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
     def __str__(self) -> str:
         if self.python is not None:
             return self.python.__name__
@@ -198,14 +205,26 @@ def product(sizes: Iterable[Dim]) -> Dim:
 # --------------------------------------------------------------------------- dtypes
 
 
+def same_dtype(one: np.dtype[Any] | None, other: np.dtype[Any] | None) -> bool:
+    """Whether two dtypes are the same, or both unknown: to NumPy `None` is equal to float64."""
+    return (one is None) is (other is None) and one == other
+
+
 def ufunc_dtype(ufunc: np.ufunc, specs: Sequence[Spec]) -> np.dtype[Any] | None:
     """The dtype of the first result, asked of NumPy; Python numbers stay weak."""
     asked: list[Any] = []
     for spec in specs:
         if spec.dtype is None:
-            return None
+            return _only_dtype(ufunc)
         asked.append(spec.python if spec.python is not None and spec.python is not bool else spec.dtype)
     return _resolve(ufunc, tuple(asked))
+
+
+@lru_cache(maxsize=256)
+def _only_dtype(ufunc: np.ufunc) -> np.dtype[Any] | None:
+    """The dtype that the first result has whatever the operands are: a comparison is Boolean."""
+    results = {loop.partition("->")[2][0] for loop in ufunc.types if "O" not in loop}  # objects are never traced
+    return np.dtype(results.pop()) if len(results) == 1 else None
 
 
 @lru_cache(maxsize=4096)

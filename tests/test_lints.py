@@ -81,6 +81,22 @@ def said(given: str, text: str) -> str:
             "multiply of float32 (n,) and float64 (n,) is float64; convert one of them: .astype(np.float32)",
         ),
         (
+            "x n d",
+            "return x / np.sqrt(x.shape[1])",
+            (
+                "divide of float32 (n, d) and float64 is float64: NumPy's numbers are not weak, as Python's are; "
+                "write math.sqrt(…), or float(…) around it"
+            ),
+        ),
+        (
+            "x n; w:float64 n",
+            "return x * np.sum(w)",
+            (
+                "multiply of float32 (n,) and float64 is float64: NumPy's numbers are not weak, as Python's are; "
+                "convert it: .astype(np.float32)"
+            ),
+        ),
+        (
             "x n 1",
             "return x.squeeze()",
             "squeeze() of (n, 1) has another rank where n is 1; say which axis: axis=1",

@@ -87,7 +87,7 @@ class SymbolicPlugin(Plugin):
 
     @cached_property
     def functions(self) -> Functions:
-        return Functions(self.words, self.expansions, Lints(self._modules or {}))
+        return Functions(self.words, self.expansions, Lints())
 
     @cached_property
     def running(self) -> Running:

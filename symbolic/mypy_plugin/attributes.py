@@ -38,6 +38,9 @@ class Attributes:
         asked = isinstance(ctx.context, MemberExpr) and ctx.context.name == name  # and not by a protocol
         known = isinstance(proper, Instance) and proper.type.fullname in (LAYER, IDENTITY, PROJECTION)
         known = known and not any(isinstance(get_proper_type(one), AnyType) for one in proper.args)
+        data = self.calls.data(ctx.type)
+        if known and isinstance(data, Instance) and data.type.get(name) is not None:
+            return unknown()  # an object of the user's, whose fields are what they are
         if asked and known and name not in OF_LAYERS and proper.type.get(name) is None and not name.startswith("__"):
             seen = f"a layer has no attribute {name!r}: {self.calls.short_layer(ctx.type)}"
             remedy = "it has the attributes and methods of arrays, and predict, train, forward, compose, weights"

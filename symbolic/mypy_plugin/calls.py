@@ -53,6 +53,7 @@ from symbolic.polynomial import Size
 from symbolic.spec import Spec
 from symbolic.static import evaluation
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value, native
+from symbolic.static.causes import likely
 from symbolic.static.valuations import replaced
 
 
@@ -307,7 +308,7 @@ class Calls:
             again = self._asked(function, *settled)
             found = found if again.finding is not None else again
         if found.finding is not None:
-            report(given.api, found.finding, given.context)
+            report(given.api, likely(found.finding, function, args), given.context)
             return self.anything(taken)
         return self.typed(found.value, taken, given.api.tree.fullname, default)
 

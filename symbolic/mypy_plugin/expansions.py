@@ -23,6 +23,7 @@ from symbolic.literal import unregistered
 from symbolic.mypy_plugin.mappings import Mappings
 from symbolic.mypy_plugin.natives import Natives
 from symbolic.mypy_plugin.vocabulary import IDENTITY, MARKED, NDARRAY, PROJECTION, Vocabulary, taken_apart, unknown
+from symbolic.spec import Spec
 
 Fail = Callable[[str], None]
 _BARE = (NDARRAY, "builtins.float", "builtins.complex")
@@ -41,6 +42,17 @@ class Expansions:
     def native(self, typ: Type) -> ProperType:
         """A type with the native ones in the place of `Marked`."""
         return get_proper_type(replaced(typ, lambda inner: inner))
+
+    def of_any_size(self, typ: Type) -> ProperType:
+        """A native type whose arrays have any shape, of the declared dtype: NumPy's hints know of no named sizes."""
+        proper = get_proper_type(typ)
+        if isinstance(proper, UnionType):
+            return get_proper_type(UnionType.make_union([self.of_any_size(one) for one in proper.items]))
+        if isinstance(proper, TupleType):
+            return self.natives.words.tuple_of([self.of_any_size(one) for one in proper.items])
+        spec = self.natives.spec(proper)
+        is_array = isinstance(proper, Instance) and proper.type.fullname == NDARRAY
+        return self.natives.array(spec._replace(shape=None)) if is_array and isinstance(spec, Spec) else proper
 
     def delta(self, typ: Type, module: str, fail: Fail | None = None) -> ProperType:
         """The delta type of a native type; where none is registered, `fail` is told the sentence of run time."""

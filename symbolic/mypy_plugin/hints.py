@@ -193,6 +193,8 @@ class Hints:
         """A variable: within a symbolic function a layer, elsewhere the native type."""
         typ = self._analyzed(ctx)
         taken = self._enclosing()
+        if taken is None and self.semanal.type is not None:
+            return self.expansions.of_any_size(self.expansions.native(typ))  # of a field: names are each object's own
         if taken is None:
             return self.expansions.native(typ)
         wider = self.expansions.local(typ, taken, self.semanal.cur_mod_id, self._fail(ctx))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from mypy.errorcodes import ErrorCode
 from mypy.nodes import Context
 
+from symbolic.mypy_plugin.checked import is_clear, same
 from symbolic.static.abstract import Finding
+from symbolic.static.findings import Located, from_afar
 
 SYMBOLIC_CODE = ErrorCode("symbolic", "Layers of symbolic functions are used as run time would allow", "Symbolic")
 SHAPE_CODE = ErrorCode("symbolic-shape", "Shapes of layers fit", "Symbolic", sub_code_of=SYMBOLIC_CODE)
@@ -33,7 +37,24 @@ def report(api: Any, found: Finding, context: Context) -> None:
     past those who hold errors back; mypy drops a message that it has told before.
     """
     if _FAULTY.get(api.path) != id(api.tree):
+        _tell_once(api, found, context)
+
+
+def _tell_once(api: Any, found: Finding, context: Context) -> None:
+    """A finding in the words of `symbolic check`, and not against its better knowledge."""
+    alike = same(api, found, context)
+    if alike is not None:
+        report_located(api, alike, context)
+    elif found.kind == "symbolic" or not is_clear(api, context):
         _tell(api, found, context)
+
+
+def report_located(api: Any, found: Located, context: Context) -> None:
+    """Tell what `symbolic check` has found, with its notes."""
+    code = CODES[found.code]
+    _fail(api, found.message, context, code)
+    for line, note in found.notes:
+        _note(api, from_afar(line, note), context, code)
 
 
 def report_lint(api: Any, message: str, context: Context) -> None:
@@ -47,11 +68,23 @@ def _tell(api: Any, found: Finding, context: Context) -> None:
 
 
 def _fail(api: Any, message: str, context: Context, code: ErrorCode) -> None:
+    with _told(api):
+        api.fail(message, context, code=code)
+
+
+def _note(api: Any, message: str, context: Context, code: ErrorCode) -> None:
+    with _told(api):
+        api.note(message, context, code=code)
+
+
+@contextmanager
+def _told(api: Any) -> Iterator[None]:
+    """Past those who hold messages back."""
     errors = api.msg.errors
     held = errors._watchers
     errors._watchers = []
     try:
-        api.fail(message, context, code=code)
+        yield
     finally:
         errors._watchers = held
 

@@ -35,6 +35,7 @@ from symbolic.polynomial import Rest, Size
 from symbolic.signature import no_values
 from symbolic.spec import Spec
 from symbolic.static.abstract import Finding, Value
+from symbolic.static.causes import DECLARED, likely
 from symbolic.static.declared import returned, substitute, unify
 from symbolic.static.nesting import sizes_of
 from symbolic.static.valuations import named
@@ -245,10 +246,9 @@ class Running:
         if have is None or want is None:
             fits = is_subtype(data, declared) or isinstance(data, (UnionType, CallableType))
             return None if fits else self._undeclared(data, declared, what)
-        found = returned(want, have) if names is None else unify([want], [have], [what], names)
+        found = returned(want, have, what=what) if names is None else unify([want], [have], [what], names)
         if isinstance(found, Finding):
-            alike = isinstance(have, Spec) and isinstance(want, Spec) and is_array(data) == is_array(declared)
-            return found if alike else found._replace(kind="symbolic")  # not of shapes or dtypes: of types
+            return found if is_array(data) == is_array(declared) else found._replace(kind="symbolic")
         if names is not None and is_array(declared) and isinstance(have, Spec) and have.python is not None:
             seen = f"{what} is {self.calls.short_native(data)} where {self.calls.short_native(declared)} is declared"
             return Finding(seen, "give an array: np.asarray(x)")
@@ -319,7 +319,8 @@ class Running:
         data = typ if layer is None else unknown() if tape is None else tape[0]
         found = self.misfit(data, declared, what)
         if found is not None:
-            report(api, found, place)
+            pair = [Value(spec) for one in (data, declared) if (spec := self.expansions.natives.spec(one)) is not None]
+            report(api, likely(found, DECLARED, pair), place)
 
     def _miscounted_entries(self, typ: TupleType, declared: ProperType, what: str) -> Finding:
         count = len(typ.items)

@@ -8,6 +8,7 @@ import numpy as np
 
 from symbolic.ops.binding import implements, method
 from symbolic.ops.families import Predicate, Reduction, Step
+from symbolic.spec import Spec
 
 
 class Equal(Predicate, numpy=np.equal, symbol="=="):
@@ -204,6 +205,9 @@ class _Truth(Reduction):
 
     __slots__ = ()
     of_numbers = True
+
+    def result_dtype(self, spec: Spec) -> Any:
+        return np.dtype(bool)  # of objects alone it would be another
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         return (None,)

@@ -13,7 +13,7 @@ from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.deltas import SumLike
 from symbolic.ops.operation import Operation, array, topological
-from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec, normalize_axis, spec_of
+from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec, normalize_axis, same_dtype, spec_of
 
 
 class Cast(Operation):
@@ -35,8 +35,8 @@ class Cast(Operation):
         return np.asarray(values[0]).astype(self.to)[()]
 
     def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
-        same = array(specs[0]).dtype == np.dtype(self.to) and array(specs[0]).python is None
-        return self.operands[0] if same and array(specs[0]).dtype is not None else None
+        given = array(specs[0])
+        return self.operands[0] if same_dtype(given.dtype, np.dtype(self.to)) and given.python is None else None
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         return (delta,)  # SumLike takes it back to the operand's dtype

@@ -62,6 +62,8 @@ class Finding(NamedTuple):
     seen: str
     remedy: str
     kind: Kind = "symbolic"
+    raised: Any = None
+    """The class of the error that foretold it, where it was one."""
 
 
 class Answer(NamedTuple):
@@ -330,10 +332,10 @@ def finding(error: BaseException | None) -> Finding | None:
     if not isinstance(error, SymbolicError) or _is_doubtful(error):
         return None
     if isinstance(error, ShapeError):
-        return Finding(error.seen, error.remedy, "symbolic-shape")
+        return Finding(error.seen, error.remedy, "symbolic-shape", type(error))
     if isinstance(error, DtypeError):
-        return Finding(error.seen, error.remedy, "symbolic-dtype")
-    found = Finding(error.seen, error.remedy)
+        return Finding(error.seen, error.remedy, "symbolic-dtype", type(error))
+    found = Finding(error.seen, error.remedy, raised=type(error))
     return found if isinstance(error, TraceError) and _refuses(found) else None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from symbolic.polynomial import same
-from symbolic.spec import AnySpec, Spec
+from symbolic.spec import AnySpec, Spec, same_dtype
 from symbolic.static.abstract import UNKNOWN, Value, is_constant
 
 Sizes = Callable[[Sequence[Any]], Any]
@@ -41,7 +41,7 @@ def _spec(seen: Sequence[AnySpec], size: Sizes) -> AnySpec:
     first = seen[0]
     if not isinstance(first, Spec) or not all(isinstance(one, Spec) for one in seen):
         return first if all(same(one, first) for one in seen) else Spec()
-    dtype = first.dtype if all(one.dtype == first.dtype for one in seen) else None  # type: ignore[union-attr]  # all are specs of arrays
+    dtype = first.dtype if all(same_dtype(one.dtype, first.dtype) for one in seen) else None  # type: ignore[union-attr]  # all are specs of arrays
     python = first.python if all(one.python is first.python for one in seen) else None  # type: ignore[union-attr]  # the same
     shapes = [one.shape for one in seen]  # type: ignore[union-attr]  # the same
     if first.shape is None or not all(one is not None and len(one) == len(first.shape) for one in shapes):

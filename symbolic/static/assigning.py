@@ -11,11 +11,13 @@ from symbolic.polynomial import Rest, Size
 from symbolic.spec import PYTHON_DTYPES, AnySpec, OpaqueSpec, Spec, TupleSpec, show
 from symbolic.static.abstract import UNKNOWN, Finding, Value
 from symbolic.static.calling import Calling
+from symbolic.static.causes import DECLARED, likely
 from symbolic.static.comparing import has_size
 from symbolic.static.declared import spec_of_hint, unify
 from symbolic.static.facts import Facts, facts_of, spec_without, unsettled_in, with_facts
 from symbolic.static.holding import Every, Ref, as_input, joined, spec_for
-from symbolic.static.nesting import sizes_of
+from symbolic.static.nesting import names_of, sizes_of
+from symbolic.static.operations import is_known
 from symbolic.static.signatures import Reading
 from symbolic.static.things import Alias, Class
 
@@ -103,17 +105,29 @@ class Assigning(Calling):
         if self.frame.hints is None or self.report.calls:
             return value
         read = Reading(self.at, self.report.hints).read(node.annotation, self.frame)
-        if not read.is_symbolic or read.hint is None:
+        if not read.is_symbolic or read.of_value is None:
             return value
-        if node.value is None or value is UNKNOWN:
+        if read.hint is not None and (node.value is None or value is UNKNOWN):
             return self._as_declared(read.hint)
         what = node.target.id if isinstance(node.target, ast.Name) else "the value"
         actual = spec_for(self.plain(value), self.state)
-        found = None if isinstance(actual, (OpaqueSpec, TupleSpec)) else self.unfit(read.hint, actual, what)
-        if found is not None:
-            self.report.find(found, node.value, self.notes_on(found))
-            return UNKNOWN
-        return value
+        if node.value is None or isinstance(actual, (OpaqueSpec, TupleSpec)):
+            return value
+        return value if self.held(read.of_value, value, node.value, what) else UNKNOWN
+
+    def held(self, hint: Hint, value: Any, node: ast.AST, what: str) -> bool:
+        """Whether a value meets a hint of the body; what is wrong is reported, with the likely cause."""
+        actual = spec_for(self.plain(value), self.state)
+        found = self.unfit(hint, actual, what)
+        names = unsettled_in(self.state)
+        self.report.met(node, found is None and (bool(names) or not isinstance(value, Value) or is_known(value)))
+        if found is None:
+            return True
+        given = value if isinstance(value, Value) else Value(actual)
+        written = self.provenance(ast.Compare(node, [], []))  # type: ignore[arg-type]  # an expression, or a bare return
+        found = likely(found, DECLARED, [given, Value(spec_of_hint(hint))], written)
+        self.report.find(found, node, self.notes_on(found))
+        return False
 
     def _is_alias(self, node: ast.AnnAssign) -> bool:
         written = node.annotation
@@ -128,16 +142,23 @@ class Assigning(Calling):
 
     def unfit(self, hint: Hint, actual: AnySpec, what: str) -> Finding | None:
         """What is wrong with a value for a hint of the body: the names of the inputs are rigid, others are not."""
-        found = unify([hint], [spec_without(actual, self.free)], [what], self._rigid({}))
-        facts = facts_of(self.state)
+        given, facts = spec_without(actual, self.free), facts_of(self.state)
+        found = unify([hint], [given], [what], self._rigid({}))
         if isinstance(found, Finding) and facts:
-            found = unify([hint], [spec_without(actual, self.free)], [what], self._rigid(facts))
-        names = unsettled_in(self.state)
-        if isinstance(found, Finding) and names:
-            found = unify(
-                [hint], [spec_without(spec_without(actual, self.free), names)], [what], self._rigid(facts, names)
-            )
+            found = unify([hint], [given], [what], self._rigid(facts))
+        if isinstance(found, Finding):
+            for names in self._unsure(hint, actual):
+                if not isinstance(
+                    unify([hint], [spec_without(given, names)], [what], self._rigid(facts, names)), Finding
+                ):
+                    return None
         return found if isinstance(found, Finding) else None
+
+    def _unsure(self, hint: Hint, actual: AnySpec) -> list[frozenset[str]]:
+        """The names without which a value may meet a hint: those that the program has compared, and an object's own."""
+        compared = unsettled_in(self.state)
+        of_objects = frozenset(name for name in names_of(actual) if "." in name)
+        return [one for one in (compared, of_objects, compared | of_objects) if one]
 
     def _rigid(self, facts: Facts, unsettled: frozenset[str] = frozenset()) -> Names:
         names = Names()

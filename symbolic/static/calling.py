@@ -127,6 +127,8 @@ class Calling(Derivations):
         special = self._of_ours(callee, args, kwargs, node)
         if special is not None:
             return special
+        if callee is np.apply_along_axis:
+            return self.along_axis(args, kwargs, node)
         if callee is super or any(map(_is_code, [*args, *kwargs.values()])):
             return self._with_code(callee, args, kwargs, node)
         if full_name(callee).startswith("numpy.random"):

@@ -9,7 +9,7 @@ import numpy as np
 
 from symbolic.polynomial import Rest, same
 from symbolic.spec import Spec
-from symbolic.static.abstract import Value
+from symbolic.static.abstract import Finding, Value
 from symbolic.static.axis_lints import permutation
 from symbolic.static.broadcast_lints import lost_axis
 from symbolic.static.evaluation import call
@@ -17,12 +17,14 @@ from symbolic.static.meanings import BINARY, COMPARING, Args, dtype_of, is_in_pl
 from symbolic.static.provenance import Provenance
 
 Shape = tuple[Any, ...]
+DECLARED = "return"
+"""In the place of an operation: a value meets a hint."""
 
 
 def likely_cause(function: Any, args: Args, provenance: Provenance | None = None) -> str | None:
     """What most probably is to be done where this operation fails, in a few words; `None` where nothing stands out.
 
-    With "return" as the function, the arguments are the returned value and a value of the declared spec.
+    With `DECLARED` as the function, the arguments are a value and one of the spec that is declared for it.
     """
     names = (*(provenance.names if provenance is not None else ()), "", "")
     shapes = [shape_of(one) for one in args[:2]]
@@ -35,7 +37,13 @@ def likely_cause(function: Any, args: Args, provenance: Provenance | None = None
         return _of_product(args, names)
     if name in BINARY or name in COMPARING:
         return _of_broadcast(args, names)
-    return _of_order(args[0], args[1], names[0]) if function == "return" else None
+    return _of_order(args[0], args[1], names[0]) if function == DECLARED else None
+
+
+def likely(found: Finding, function: Any, args: Args, provenance: Provenance | None = None) -> Finding:
+    """A finding whose remedy starts with the likely cause, where there is one."""
+    cause = likely_cause(function, args, provenance) if found.kind == "symbolic-shape" else None
+    return found if cause is None else found._replace(remedy=f"{cause}, or {found.remedy}")
 
 
 def _is_whole(value: Any) -> bool:

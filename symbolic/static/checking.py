@@ -14,15 +14,26 @@ from typing import Any
 
 from symbolic.polynomial import Size
 from symbolic.spec import PYTHON_DTYPES, Spec, TupleSpec
-from symbolic.static.abstract import UNKNOWN, Value
-from symbolic.static.declared import scoped, spec_of_hint
-from symbolic.static.findings import Checked, Located, OutOfSteps, Report
+from symbolic.static.abstract import UNKNOWN, Finding, Value
+from symbolic.static.causes import DECLARED, likely
+from symbolic.static.declared import scoped, spec_of_hint, unify
+from symbolic.static.findings import Checked, Located, OutOfSteps, Report, span
 from symbolic.static.holding import FACTS, State, as_input, traced
 from symbolic.static.nesting import names_of
 from symbolic.static.python import python_value
 from symbolic.static.signatures import Read, Reading, Record, Signature
 from symbolic.static.statements import Statements
-from symbolic.static.things import Class, Frame, Function, UserModule, every_parameter, find_scopes, scope_of
+from symbolic.static.things import (
+    Class,
+    Frame,
+    Function,
+    UserModule,
+    every_parameter,
+    find_scopes,
+    scope_of,
+    unreached,
+    written_defaults,
+)
 
 STEPS = 10_000
 """Expressions and statements that a symbolic function is worth."""
@@ -178,6 +189,7 @@ class Checking:
         if not hints.is_symbolic:
             return
         self._wrong_hints(function, hints)
+        self._wrong_defaults(function, hints)
         frame = interpreter.frame
         frame.hints = hints
         frame.origins = _origins(function, hints)
@@ -191,6 +203,7 @@ class Checking:
         self.report.steps = steps
         with contextlib.suppress(*_FAULTS):
             interpreter.returned_by(function.node, interpreter.frame)
+            self.report.dead += map(span, unreached(function.node.body, self.report.reached))
         _reset(self.report, interpreter)
         self.report.outside = False
         if interpreter.nested:
@@ -207,6 +220,16 @@ class Checking:
             node = written.get(name)
             if one.finding is not None and node is not None:
                 self.report.find(one.finding, node, rule="hint")
+
+    def _wrong_defaults(self, function: Function, hints: Signature) -> None:
+        """Holds the defaults of inputs against their hints, each on its own: who knows which others are given."""
+        for name, node in written_defaults(function.node.args):
+            hint, value = hints.parameters.get(name, Read()).of_value, function.defaults.get(name, UNKNOWN)
+            if hint is None or not hints.parameters[name].is_symbolic or not isinstance(value, Value):
+                continue
+            found = unify([hint], [value.spec], [f"the default of {name}"])
+            if isinstance(found, Finding):
+                self.report.find(likely(found, DECLARED, [value, Value(spec_of_hint(hint))]), node)
 
     def _inputs(self, function: Function, hints: Signature, interpreter: Statements) -> dict[str, Any]:
         found: dict[str, Any] = {}

@@ -55,7 +55,8 @@ class Conditions(Operations):
         for one in test.values:
             assert state is not None
             self.state = state
-            holds, fails = self.condition(one)
+            with self.report.doubt():
+                holds, fails = self.condition(one)
             state, left = (holds, fails) if is_and else (fails, holds)
             if left is not None:
                 ways.append(left)

@@ -106,21 +106,34 @@ def unify(
         except Undecided:
             continue
         except SymbolicError as error:
-            return _found(error)
+            found = _found(error)
+            return found if _is_alike(one, given) else found._replace(kind="symbolic")
     return dict(names.bound)
 
 
-def returned(wanted: AnySpec | Hint, actual: AnySpec, origins: Mapping[str, str] | None = None) -> Finding | None:
-    """What is wrong with a value that a function returns: within it, its names are rigid.
+def _is_alike(wanted: AnySpec | Hint, given: AnySpec) -> bool:
+    """Whether a value is of the declared type, and only its shape or dtype may be wrong: an array, or a number."""
+    spec = spec_of_hint(wanted) if isinstance(wanted, Hint) else wanted
+    pair = (spec, given)
+    return all(isinstance(one, Spec) for one in pair) and (native(spec) is np.ndarray) is (native(given) is np.ndarray)
 
-    `origins` says by which argument each name is bound.
+
+def returned(
+    wanted: AnySpec | Hint,
+    actual: AnySpec,
+    origins: Mapping[str, str] | None = None,
+    what: str = "the returned value",
+) -> Finding | None:
+    """What is wrong with a value that a function returns, or that a body declares: there its names are rigid.
+
+    `origins` says by which argument each name is bound, `what` what a sentence calls the value.
     """
     spec = spec_of_hint(wanted) if isinstance(wanted, Hint) else wanted
     names = Names()
     for name in names_of(spec):
         names.bound[name] = (Rest(name[1:]),) if name.startswith("*") else Size.named(name)
     names.origin.update(origins or {})
-    found = unify([wanted], [actual], ["the returned value"], names)
+    found = unify([wanted], [actual], [what], names)
     return found if isinstance(found, Finding) else None
 
 

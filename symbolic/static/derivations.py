@@ -64,6 +64,26 @@ class Derivations(Inlining):
         value = self.invoke(args[0], list(primals), {}, node)
         return value, _delta_of(value)
 
+    def along_axis(self, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
+        """`np.apply_along_axis(f, axis, x)`: what f gives for one row stands where the axis was."""
+        given = dict(zip(("func1d", "axis", "arr"), args, strict=False))
+        given.update({name: kwargs[name] for name in ("func1d", "axis", "arr") if name in kwargs})
+        more = {name: one for name, one in kwargs.items() if name not in given}
+        whole, axis = given.get("arr"), given.get("axis")
+        shape: Any = whole.spec.shape if isinstance(whole, Value) and isinstance(whole.spec, Spec) else None
+        exact = shape is not None and not any(isinstance(one, Rest) for one in shape)
+        if not exact or type(axis) is not int or not -len(shape) <= axis < len(shape):
+            self.state.lose([*args, *kwargs.values()])
+            return UNKNOWN
+        assert isinstance(whole, Value)
+        at = axis % len(shape)
+        row = traced(Value(Spec((shape[at],), whole.spec.dtype)), [whole])  # type: ignore[union-attr]  # it has a shape
+        found = self.invoke(given["func1d"], [row, *args[3:]], more, node)
+        spec = found.spec if isinstance(found, Value) else None
+        if not isinstance(spec, Spec) or spec.shape is None or any(isinstance(one, Rest) for one in spec.shape):
+            return UNKNOWN
+        return traced(Value(Spec((*shape[:at], *spec.shape, *shape[at + 1 :]), spec.dtype)), [whole])
+
     def _mapped(self, callee: Derived, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
         """What the function gives for one slice, with the axis of the slices."""
         axes = callee.argnums if type(callee.argnums) is tuple else (callee.argnums,) * len(args)

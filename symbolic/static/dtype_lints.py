@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ _JOINING = {
 _PROMOTING = BINARY | _JOINING
 """Functions whose result has the dtype to which all their operands are promoted."""
 
+_OF_MATH = frozenset(name for name in dir(math) if isinstance(getattr(np, name, None), np.ufunc))
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _SIGNED, _UNSIGNED = np.dtype(np.int64), np.dtype(np.uint64)
 
@@ -34,8 +36,18 @@ def float32_made_float64(at: Met) -> Sentence:
     if single is None or double is None or _declares(at.provenance.returns, _DOUBLE):
         return None
     is_number = shape_of(double) == ()
-    remedy = "make it a Python number: float(…)" if is_number else "convert one of them: .astype(np.float32)"
-    return f"{at.name} of {typed(single)} and {typed(double)} is float64", remedy
+    seen = f"{at.name} of {typed(single)} and {typed(double)} is float64"
+    if is_number:
+        return f"{seen}: NumPy's numbers are not weak, as Python's are", _as_weak(origin_of(double))
+    return seen, "convert one of them: .astype(np.float32)"
+
+
+def _as_weak(origin: Origin | None) -> str:
+    """How a number of NumPy's no longer decides about the dtype: `math` has many of its functions."""
+    if origin is not None and origin.roots:
+        return "convert it: .astype(np.float32)"
+    known = origin is not None and origin.name in _OF_MATH
+    return f"write math.{origin.name}(…), or float(…) around it" if origin and known else "write float(…) around it"
 
 
 def _is(value: Any, dtype: np.dtype[Any]) -> bool:

@@ -18,6 +18,7 @@ from symbolic.ops.foreign import handler, is_scipy, refusal
 from symbolic.ops.operation import Operation
 from symbolic.polynomial import Size
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value
+from symbolic.static.alike import alike
 from symbolic.static.making import made, makes
 from symbolic.static.nesting import leaves
 from symbolic.static.python import OF_VALUES, folded, is_pure, python_value
@@ -87,6 +88,8 @@ def answered(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> A
         return OF_VALUES[function](args, kwargs)
     if function is sum:
         args = _addends(args)
+    if function is operator.getitem and len(args) == 2 and _is_vague(args[1]):
+        return _of_parts(args)
     return _of_arrays(function, args, kwargs)
 
 
@@ -105,6 +108,33 @@ def _of_arrays(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) ->
         return solve(Call(traced, [change(one) for one in args], named))
 
     return over_rests(answer, arguments) if any(markers(arguments)) else answer(lambda one: one)
+
+
+def _is_vague(index: Any) -> bool:
+    """Whether a slice stands in an index of which a bound is not known: `x[start : start + size]` in a loop."""
+    if type(index) is tuple:
+        return any(map(_is_vague, index))
+    bounds = (index.start, index.stop, index.step) if isinstance(index, slice) else ()
+    return any(isinstance(one, Value) or one is UNKNOWN for one in bounds)
+
+
+_PARTS = (slice(None), slice(0, 0), slice(0, 1))
+"""All, nothing, one: no size but 0 is alike in all of them."""
+
+
+def _of_parts(args: Sequence[Any]) -> Answer:
+    """What is true of any part of an array."""
+    answers = [_of_arrays(operator.getitem, (args[0], _with_part(args[1], part)), {}) for part in _PARTS]
+    wrong = [one for one in answers if one.finding is not None]
+    if wrong:
+        return wrong[0] if len(wrong) == len(answers) else Answer(UNKNOWN)
+    return Answer(alike([one.value for one in answers]))
+
+
+def _with_part(index: Any, part: slice) -> Any:
+    if type(index) is tuple:
+        return tuple([_with_part(one, part) for one in index])
+    return part if _is_vague(index) else index
 
 
 def _number(value: Any) -> Any:

@@ -16,7 +16,7 @@ from symbolic.static.comparing import names_within
 from symbolic.static.facts import joined_states, unsettled
 from symbolic.static.holding import Every, Ref, State, Traced, joined, traced
 from symbolic.static.python import python_value
-from symbolic.static.things import Alias, Foreign, Function
+from symbolic.static.things import Alias, Foreign, Function, written_defaults
 
 BINARY: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add,
@@ -175,6 +175,7 @@ class Expressions(Attributes):
             truth = self.truth(value)
             stops = isinstance(node.op, ast.Or)
             if truth is stops:
+                self.report.never(one)
                 return value
             if truth is not None:
                 value = self.evaluate(one)
@@ -182,9 +183,11 @@ class Expressions(Attributes):
             holds, fails = self.condition(before)
             entered = fails if stops else holds
             if entered is None:
+                self.report.never(one)
                 return value
             kept, self.state = self.state, entered
-            second = self.evaluate(one)
+            with self.report.doubt():
+                second = self.evaluate(one)
             value = joined(value, second, kept, self.state)
             self.state = joined_states([kept, self.state]) or kept
         return value
@@ -195,8 +198,11 @@ class Expressions(Attributes):
         for state, branch in ((holds, node.body), (fails, node.orelse)):
             if state is not None:
                 self.state = state
-                value = self.evaluate(branch)
+                with self.report.doubt():
+                    value = self.evaluate(branch)
                 found.append((self.state, value))
+            else:
+                self.report.never(branch)
         return self._merged(found)
 
     def _merged(self, found: list[tuple[State, Any]]) -> Any:
@@ -219,10 +225,7 @@ class Expressions(Attributes):
 
     def defaults(self, arguments: ast.arguments) -> dict[str, Any]:
         """The default values of parameters, by name."""
-        named = [*arguments.posonlyargs, *arguments.args]
-        pairs = list(zip(reversed(named), reversed(arguments.defaults), strict=False))
-        pairs += [(arg, one) for arg, one in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if one]
-        return {arg.arg: self.evaluate(one) for arg, one in pairs}
+        return {name: self.evaluate(one) for name, one in written_defaults(arguments)}
 
     def _starred(self, node: ast.Starred) -> Any:
         return self.evaluate(node.value)

@@ -111,6 +111,21 @@ def with_unsettled(state: State, names: Iterable[str]) -> State:
     return State({**state.cells, UNSETTLED: tuple(sorted(names))}, state.base)
 
 
+def apart(names: Iterable[str]) -> list[frozenset[str]]:
+    """The names that are not known for each of several owners; none for a single one.
+
+    The names of an object's fields are its own: whether `batch.d` is the `d` of the signature nobody has said, and what
+    fits for the names of each owner alone is no certain mistake.
+
+    >>> [sorted(one) for one in apart(["batch.b", "batch.d", "d"])]
+    [['batch.b', 'batch.d'], ['d']]
+    """
+    every = frozenset(names)
+    owners = {name.lstrip("*").rpartition(".")[0] for name in every}
+    kept = [frozenset(one for one in every if one.lstrip("*").rpartition(".")[0] == owner) for owner in sorted(owners)]
+    return [every - one for one in kept][::-1] if len(owners) > 1 else []
+
+
 def without(value: Any, names: frozenset[str]) -> Any:
     """A value in which sizes with these names are unknown."""
     if isinstance(value, Size):

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:  # a run of the command that finds everything in its cache loads no NumPy
     import ast
 
     from symbolic.static.abstract import Finding
+
+
+Place = tuple[int, int, int, int]
+"""Line and column of both ends, counting from 1."""
 
 
 class Located(NamedTuple):
@@ -44,6 +49,14 @@ class Checked(NamedTuple):
     hovers: list[Hover]
     unknown: int = 0
     known: int = 0
+    clear: Mapping[Place, bool] = MappingProxyType({})
+    """Whether an expression is in order, or fails on purpose; a checker that sees less may think otherwise."""
+    dead: tuple[Place, ...] = ()
+    """The statements and expressions that are never reached."""
+
+    def is_clear(self, where: Place) -> bool:
+        """Whether nothing is wrong at a place, for certain."""
+        return self.clear.get(where, any(one[:2] <= where[:2] and where[2:] <= one[2:] for one in self.dead))
 
 
 Notes = tuple[tuple[int, str], ...]
@@ -65,9 +78,14 @@ class Report:
     def __init__(self, path: str, source: str = "") -> None:
         self.path, self.lines = path, source.splitlines()
         self.findings: dict[Located, None] = {}  # in order, each once
-        self.hovers: dict[tuple[int, int, int, int], Any] = {}
-        self.seen: dict[tuple[int, int, int, int], bool] = {}  # whether an expression with arrays is known
+        self.hovers: dict[Place, Any] = {}
+        self.seen: dict[Place, bool] = {}  # whether an expression with arrays is known
+        self.clear: dict[Place, bool] = {}
+        self.reached: set[ast.AST] = set()
+        self.dead: list[Place] = []
         self.muted = 0
+        self.handled: list[Any] = []  # the classes of errors that the statements around catch
+        self.doubts = 0  # how many conditional expressions are around
         self.outside = False  # of symbolic bodies arrays are plain: only what is handed to such functions is held
         self.calls: list[tuple[ast.AST, bool]] = []  # the inlined calls around, and whether they lead to this file
         self.steps = 0
@@ -81,6 +99,38 @@ class Report:
         finally:
             self.muted -= 1
 
+    @contextmanager
+    def handling(self, classes: Any) -> Iterator[None]:
+        """Statements whose errors of these classes are handled: what raises one is meant to."""
+        self.handled += [classes] if classes else []
+        doubts, self.doubts = self.doubts, 0  # a handler within a conditional call is one of its own
+        try:
+            yield
+        finally:
+            self.doubts = doubts
+            del self.handled[len(self.handled) - bool(classes) :]
+
+    @contextmanager
+    def doubt(self) -> Iterator[None]:
+        """What is met here is perhaps not met when the program runs."""
+        self.doubts += 1
+        try:
+            yield
+        finally:
+            self.doubts -= 1
+
+    def _tries(self) -> bool:
+        """Whether the statements around wait for errors of shapes or dtypes: then nothing there is a slip."""
+        return any(issubclass(error, one) for row in self.handled for one in row for error in (ValueError, TypeError))
+
+    def expects(self, found: Finding) -> bool:
+        """Whether the program handles the error that a finding foretells."""
+        if not self.handled:
+            return False
+        from symbolic.static.handlers import is_caught  # loads NumPy
+
+        return any(is_caught(found, classes) for classes in self.handled)
+
     def step(self) -> None:
         self.steps -= 1
         if self.steps < 0:
@@ -88,7 +138,7 @@ class Report:
 
     def find(self, found: Finding, node: ast.AST, notes: Notes = (), rule: str = "", always: bool = False) -> None:
         """Say it, at the outermost call of this file that leads here."""
-        if self.muted or (self.outside and not always):
+        if self.muted or (self.outside and not always) or self.expects(found):
             return
         message = f"{found.seen}; {found.remedy}" if found.remedy else found.seen
         if self.calls:
@@ -100,7 +150,7 @@ class Report:
 
     def lint(self, found: Any, node: ast.AST, notes: Notes = ()) -> None:
         """Say what works and is hardly meant, where it is written."""
-        if not self.muted and not self.outside and all(here for _, here in self.calls):
+        if not self.muted and not self.outside and not self._tries() and all(here for _, here in self.calls):
             message = f"{found.seen}; {found.remedy}" if found.remedy else found.seen
             self.findings.setdefault(Located(self.path, *span(node), "symbolic-lint", found.rule, message, notes))
 
@@ -122,15 +172,33 @@ class Report:
             where = span(node)
             self.seen[where] = self.seen.get(where, True) and known
 
+    def met(self, node: ast.AST, is_clear: bool) -> None:
+        """What is known of a place in the file: it is in order only if it is so whenever it is met."""
+        if not self.muted and not self.calls:
+            where = span(node)
+            self.clear[where] = self.clear.get(where, True) and is_clear
+
+    def never(self, node: ast.AST) -> None:
+        """What is not come to on this path; what is met on another one is known from there."""
+        if not self.muted and not self.calls:
+            self.dead.append(span(node))
+
     def checked(self) -> Checked:
         from symbolic.static.printing import short  # loads NumPy, for the same reason
 
         hovers = [Hover(*where, short(value)) for where, value in sorted(self.hovers.items())]
         known = sum(self.seen.values())
-        return Checked(sorted(self.findings, key=lambda one: one[1:]), hovers, len(self.seen) - known, known)
+        return Checked(
+            sorted(self.findings, key=lambda one: one[1:]),
+            hovers,
+            len(self.seen) - known,
+            known,
+            self.clear,
+            tuple(self.dead),
+        )
 
 
-def span(node: ast.AST) -> tuple[int, int, int, int]:
+def span(node: ast.AST) -> Place:
     """Line and column of both ends, counting from 1."""
     line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1
     return (
@@ -144,3 +212,12 @@ def span(node: ast.AST) -> tuple[int, int, int, int]:
 def is_said(name: str, text: str) -> bool:
     """Whether a sentence mentions a name, `n`, or one of a record, `batch.n`."""
     return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\w)", text) is not None
+
+
+def from_afar(line: int, note: str) -> str:
+    """A note as it is said at another line than its own.
+
+    >>> from_afar(7, "n is declared here, by argument x")
+    'n is declared in line 7, by argument x'
+    """
+    return re.sub(r"\bhere\b", f"in line {line}", note, count=1)

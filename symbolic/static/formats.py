@@ -149,7 +149,8 @@ def _sarif_result(one: Located, index: int) -> dict[str, Any]:
     }
     if one.notes:
         related = [
-            {**_sarif_place(one.path, {"startLine": line}), "message": {"text": note}} for line, note in one.notes
+            {**_sarif_place(one.path, {"startLine": line}), "message": {"text": note}}
+            for line, note in dict.fromkeys(one.notes)  # the standard wants each place once
         ]
         result["relatedLocations"] = related
     return result

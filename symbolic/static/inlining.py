@@ -13,8 +13,10 @@ from symbolic.static import signatures
 from symbolic.static.abstract import UNKNOWN, Finding, Value
 from symbolic.static.builtin_calls import Builtins
 from symbolic.static.declared import spec_of_hint, substitute, unify
-from symbolic.static.facts import joined_states, spec_without, unsettled_in
+from symbolic.static.facts import apart, joined_states, spec_without, unsettled_in
+from symbolic.static.handlers import Failed
 from symbolic.static.holding import Ref, State, joined, spec_for, traced
+from symbolic.static.nesting import names_of
 from symbolic.static.operations import is_known
 from symbolic.static.signatures import Reading, Record, Signature
 from symbolic.static.things import Class, Frame, Function, Partial, every_parameter, scope_of
@@ -68,11 +70,13 @@ class Inlining(Builtins):
 
     def returned_by(self, node: Any, frame: Frame) -> Any:
         """Runs a body to its ends; what it returns, and the state behind."""
-        entered = self.state
+        entered, failures = self.state, len(self.failed)
         if self.block(node.body):
             frame.returns.append((self.state, None))
         self.state = joined_states([state for state, _ in frame.returns]) or entered
         if not frame.returns:
+            if len(self.failed) > failures and self.report.calls:
+                raise Failed
             return UNKNOWN
         state, value = frame.returns[0]
         for other, more in frame.returns[1:]:
@@ -136,10 +140,13 @@ class Inlining(Builtins):
         wanted: list[Any] = [_hint(hints, name) for name in given]
         actual = [spec_for(self.plain(bound[name]), self.state) for name in given]
         bindings = unify(wanted, actual, [f"argument {name}" for name in given])
-        if isinstance(bindings, Finding) and (names := unsettled_in(self.state)):
-            bindings = unify(
-                wanted, [spec_without(one, names) for one in actual], [f"argument {name}" for name in given]
-            )
+        names = unsettled_in(self.state)
+        for unknown in [names] if names else apart([name for one in actual for name in names_of(one)]):
+            if isinstance(bindings, Finding):
+                left = [spec_without(one, unknown) for one in actual]
+                bindings = unify(wanted, left, [f"argument {name}" for name in given])
+        is_clear = bool(names) or all(is_known(Value(one)) for one in actual)
+        self.report.met(node, is_clear and not isinstance(bindings, Finding))
         if isinstance(bindings, Finding):
             notes = _notes_of(function, given, bindings) if function.module == self.path else ()
             self.report.find(bindings, node, notes, always=True)

@@ -12,9 +12,11 @@ from symbolic.spec import Spec, TupleSpec
 from symbolic.static import evaluation, lints
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value, is_constant
 from symbolic.static.alike import alike
+from symbolic.static.causes import likely
 from symbolic.static.comparing import COMPARISONS, compared, has_size, names_within
-from symbolic.static.facts import at, learned, possible, unsettled, unsettled_in, without
+from symbolic.static.facts import apart, at, learned, possible, unsettled, unsettled_in, without
 from symbolic.static.findings import is_said, span
+from symbolic.static.handlers import Failed
 from symbolic.static.holding import Every, Ref, State, Traced, alike_in_past, joined, traced
 from symbolic.static.making import makes
 from symbolic.static.nesting import leaves
@@ -39,6 +41,8 @@ class Meeting(NamedTuple):
     kwargs: dict[str, Any]
     values: list[Value]
     node: ast.AST
+    is_vague: bool = False
+    """Whether nothing is known of one of the arguments."""
 
     @property
     def callee(self) -> Callable[..., Any]:
@@ -91,7 +95,7 @@ class Operations(Scopes):
         unknown = any(one is UNKNOWN for one in found)
         if unknown and not values:
             return UNKNOWN
-        met = Meeting(function, given, named, values, node)
+        met = Meeting(function, given, named, values, node, unknown)
         answer = self._settled(met)
         result = self._result(met, answer.value)
         if answer.finding is None and not self.report.muted and not self.report.outside:
@@ -111,13 +115,19 @@ class Operations(Scopes):
         """The answer; what is wrong whatever the sizes of the user's choice are is reported."""
         answer = self._answer(met.callee, met.args, met.kwargs)
         if answer.finding is None:
+            self.report.met(met.node, all(map(is_known, met.values)) and not met.is_vague)
             return answer
         if answer.finding.kind == "symbolic-shape":
-            found = self._fitting(met) or self._undecided(met)
+            found = self._fitting(met) or self._undecided(met) or self._of_several(met)
             if found is not None:
+                self.report.met(met.node, True)
                 return found
-        if self.report.muted:  # a handler may go on where two sizes differ: only equal ones get past this
+        is_handled = self.report.expects(answer.finding)
+        self.report.met(met.node, is_handled)
+        if is_handled or self.report.muted:  # a handler may go on where two sizes differ: only equal ones get past this
             self.state = unsettled(self.state, names_within([*map(_shape_or_size, met.args)]))
+        if is_handled and not self.report.muted and not self.report.doubts and self._fails(met):
+            raise Failed
         # what is said of layers alone is said where one is there for certain
         is_layer = any(getattr(one, "is_layer", False) for one in met.values)
         if answer.finding.kind != "symbolic" or is_layer:
@@ -146,10 +156,26 @@ class Operations(Scopes):
         answer = self._answer(met.callee, args, {name: without(one, names) for name, one in met.kwargs.items()})
         return answer if answer.finding is None else None
 
+    def _of_several(self, met: Meeting) -> Answer | None:
+        """The answer where names of several objects meet, of which nobody has said whether they are equal."""
+        given = [*met.args, *met.kwargs.values()]
+        answer = None
+        for names in apart(names_within([*map(_shape_or_size, given)])):
+            args = [without(one, names) for one in met.args]
+            answer = self._answer(met.callee, args, {name: without(one, names) for name, one in met.kwargs.items()})
+            if answer.finding is not None:
+                return None
+        return answer
+
+    def _fails(self, met: Meeting) -> bool:
+        """Whether an operation fails whatever the named sizes are."""
+        names = frozenset(names_within([*map(_shape_or_size, [*met.args, *met.kwargs.values()])]))
+        args = [without(one, names) for one in met.args]
+        answer = self._answer(met.callee, args, {name: without(one, names) for name, one in met.kwargs.items()})
+        return answer.finding is not None
+
     def _said(self, met: Meeting, found: Finding) -> None:
-        cause = lints.likely_cause(met.function, met.args, self.provenance(met.node, isinstance(met.function, str)))
-        if cause is not None and found.kind == "symbolic-shape":
-            found = found._replace(remedy=f"{cause}, or {found.remedy}")
+        found = likely(found, met.function, met.args, self.provenance(met.node, isinstance(met.function, str)))
         rule = lints.rule_of(met.function, met.args, met.kwargs) or ""
         self.report.find(found, met.node, self.notes_on(found), rule)
 

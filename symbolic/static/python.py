@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from symbolic.errors import ShapeError
 from symbolic.polynomial import Rest, Size, Undecided
-from symbolic.spec import PYTHON_DTYPES, Spec
-from symbolic.static.abstract import UNKNOWN, Answer, Value, is_constant
+from symbolic.spec import PYTHON_DTYPES, Spec, broadcast
+from symbolic.static.abstract import UNKNOWN, Answer, Value, finding, is_constant
 from symbolic.static.nesting import leaves
 
 _DIGITS = 512
@@ -57,6 +58,8 @@ def folded(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Ans
         return Answer(_entry(args))
     if function is len and len(args) == 1 and _is_structure(args[0]):
         return Answer(_length(args[0]))
+    if function is np.broadcast_shapes:
+        return _broadcast([_shape_of(one) for one in args])
     given = (*args, *kwargs.values())
     if not is_pure(function) or not all(map(_is_plain, given)):
         return None
@@ -69,6 +72,29 @@ def folded(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Ans
     except Exception:  # Python says what is wrong when the program runs
         return Answer(UNKNOWN)
     return Answer(found if _is_kept(found) else UNKNOWN)
+
+
+def _shape_of(value: Any) -> Any:
+    """An argument that is a shape, or a size, with `None` for a size that is not known; `None` for any other."""
+    sizes = tuple(value) if type(value) in (tuple, list) else (value,)
+    known = [one if isinstance(one, (int, Size)) else None for one in sizes]
+    is_shape = all(isinstance(one, (int, Size)) or _is_number(one) for one in sizes)
+    return tuple(known) if is_shape else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Value) and isinstance(value.spec, Spec) and value.spec.shape == ()
+
+
+def _broadcast(shapes: Sequence[Any]) -> Answer:
+    """What `np.broadcast_shapes` gives, and what it would refuse."""
+    try:
+        found: Any = broadcast(shapes)
+    except ShapeError as error:
+        return Answer(UNKNOWN, finding(error))
+    except Undecided:
+        return Answer(UNKNOWN)
+    return Answer(UNKNOWN if found is None else tuple([python_value(int) if one is None else one for one in found]))
 
 
 def _is_structure(value: Any) -> bool:

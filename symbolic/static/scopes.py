@@ -31,6 +31,7 @@ class Scopes:
         self.returns: Any = None  # the spec that is declared to be returned
         self.running: list[ast.AST] = []  # the functions whose bodies are being followed
         self.loops: list[tuple[list[State], list[State]]] = []  # the states at `break` and at `continue`
+        self.failed: list[State] = []  # the states where an operation fails that a handler around waits for
         self.nested: list[Function] = []  # functions with symbolic inputs that were met, which are checked on their own
 
     # ------------------------------------------------------------------ names

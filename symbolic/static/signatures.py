@@ -32,13 +32,20 @@ _DEPTH = 30
 class Read(NamedTuple):
     """A hint: whether `Symbolic` stands in it, what it says (`None`: of no array), and what is wrong with it.
 
-    `record`: the dataclass that it names, of which a field's hint is symbolic.
+    `record`: the dataclass that it names, of which a field's hint is symbolic. `unless_none`: what it says of a value
+    that is not None.
     """
 
     is_symbolic: bool = False
     hint: Hint | None = None
     finding: Finding | None = None
     record: Record | None = None
+    unless_none: Hint | None = None
+
+    @property
+    def of_value(self) -> Hint | None:
+        """What a value that is there is held against."""
+        return self.unless_none if self.hint is None else self.hint
 
 
 class Record(NamedTuple):
@@ -89,9 +96,8 @@ class Reading:
             return self._text(node, frame, depth)
         if isinstance(node, ast.Subscript):
             return self._subscript(node, frame, depth)
-        if isinstance(node, ast.BinOp):  # A | B: which one is there is not known
-            sides = [self.read(one, frame, depth + 1) for one in (node.left, node.right)]
-            return Read(any(one.is_symbolic for one in sides))
+        if isinstance(node, ast.BinOp):
+            return self._union([node.left, node.right], frame, depth)
         return self._named(self.evaluate(node, frame), depth)
 
     def record(self, kind: Class, depth: int = 0) -> Record | None:
@@ -144,10 +150,15 @@ class Reading:
         if home is np.ndarray or name == "numpy.typing.NDArray" or short == "NDArray":
             return Read(hint=Hint(np.ndarray, Shaped(self._scalar(parts[-1], frame))))
         if short in ("Optional", "Union"):
-            return Read(any(self.read(one, frame, depth + 1).is_symbolic for one in parts))
+            return self._union(parts, frame, depth)
         if isinstance(home, Alias):  # a generic alias
             return self.read(home.node, home.frame, depth + 1)
         return Read()
+
+    def _union(self, parts: list[ast.expr], frame: Any, depth: int) -> Read:
+        """Which member is there is not known; a value beside None is."""
+        read = [self.read(one, frame, depth + 1) for one in parts if not _is_none(one)]
+        return Read(any(one.is_symbolic for one in read), unless_none=read[0].of_value if len(read) == 1 else None)
 
     def _annotated(self, parts: list[ast.expr], frame: Any, depth: int) -> Read:
         inner = self.read(parts[0], frame, depth + 1)
@@ -201,6 +212,10 @@ class Reading:
             return self._scalar(node.slice, frame)
         found = self.evaluate(node, frame)
         return _dtypes(found) if _is_scalar(found) else ()
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _fields(kind: Class) -> Iterator[tuple[ast.AnnAssign, Any]]:

@@ -11,13 +11,12 @@ from symbolic.spec import Spec
 from symbolic.static import modules
 from symbolic.static.abstract import UNKNOWN, Value
 from symbolic.static.assigning import Assigning
-from symbolic.static.declared import spec_of_hint
 from symbolic.static.definitions import Definitions
 from symbolic.static.expressions import BINARY
 from symbolic.static.facts import joined_states
 from symbolic.static.findings import span
-from symbolic.static.holding import Every, Ref, State, spec_for, unchanged, widened
-from symbolic.static.lints import likely_cause
+from symbolic.static.handlers import EVERYTHING, Caught, Failed, caught, expecting
+from symbolic.static.holding import Every, Ref, State, unchanged, widened
 
 _UNROLLED = 16
 """Rounds of a loop that are gone through one by one."""
@@ -40,10 +39,16 @@ class Statements(Definitions, Assigning):
 
     def _statement(self, node: ast.stmt) -> bool:
         self.report.step()
+        self.report.reached.add(node)
         method = _STATEMENTS.get(type(node))
         if method is None:
             return True
-        result = method(self, node)
+        try:
+            result = method(self, node)
+        except Failed:  # on to the handler, from here
+            self.failed.append(self.state)
+            self.state = self.state.copy()
+            return False
         return result is not False
 
     # ------------------------------------------------------------------ simple statements
@@ -90,18 +95,10 @@ class Statements(Definitions, Assigning):
 
     def _held(self, node: ast.Return, value: Any) -> None:
         """A returned value against the declared result, where it is returned."""
-        hint = self.frame.hints.result.hint
-        if hint is None or self.report.calls:
+        hint = self.frame.hints.result.of_value
+        if hint is None or self.report.calls or (value is None and self.frame.hints.result.hint is None):
             return
-        actual = spec_for(self.plain(value), self.state)
-        found = self.unfit(hint, actual, "the returned value")
-        if found is not None:
-            at: Any = node if node.value is None else node.value
-            wanted = Value(spec_of_hint(hint))
-            given = value if isinstance(value, Value) else Value(actual)
-            cause = likely_cause("return", [given, wanted], self.provenance(ast.Compare(at, [], [])))
-            remedy = found.remedy if cause is None else f"{cause}, or {found.remedy}"
-            self.report.find(found._replace(remedy=remedy), at, self.notes_on(found))
+        self.held(hint, value, node if node.value is None else node.value, "the returned value")
 
     def _raise(self, node: ast.Raise) -> bool:
         if node.exc is not None:
@@ -165,14 +162,9 @@ class Statements(Definitions, Assigning):
 
     def _try(self, node: Any) -> bool:
         """What is handled may go wrong on purpose."""
-        if node.handlers:
-            self.report.muted += 1
         before, ends = self.state.copy(), []
-        try:
-            reached, handled = self._watched(node.body)
-        finally:
-            if node.handlers:
-                self.report.muted -= 1
+        classes = [one for handler in node.handlers for one in self._caught_by(handler)]
+        reached, handled = self._watched(node.body, tuple(classes))
         if reached and self.block(node.orelse):
             ends.append(self.state)
         for handler in node.handlers:
@@ -186,29 +178,37 @@ class Statements(Definitions, Assigning):
         goes_on = self.goes_on(ends)
         return self.block(node.finalbody) and goes_on
 
-    def _watched(self, body: list[ast.stmt]) -> tuple[bool, list[State]]:
-        """Goes through a body that may stop anywhere: the states behind its statements."""
-        states = []
-        for one in body:
-            reached = self._statement(one)
-            states.append(self.state.copy())
-            if not reached:
-                return False, states
-        return True, states
+    def _caught_by(self, handler: ast.ExceptHandler) -> Caught:
+        return EVERYTHING if handler.type is None else tuple(caught(self.evaluate(handler.type)))
+
+    def _watched(self, body: list[ast.stmt], classes: Caught) -> tuple[bool, list[State]]:
+        """Goes through a body that may stop anywhere: the states behind its statements, and where it fails."""
+        kept, self.failed, states = self.failed, [], []
+        try:
+            with self.report.handling(classes):
+                for one in body:
+                    reached = self._statement(one)
+                    states.append(self.state.copy())
+                    if not reached:
+                        return False, [*states, *self.failed]
+            return True, [*states, *self.failed]
+        finally:
+            self.failed = kept
 
     def _with(self, node: Any) -> bool:
-        expects_error = False
+        classes: Caught = ()
         for item in node.items:
             value = self.evaluate(item.context_expr)
-            expects_error = expects_error or _expects(item.context_expr)
+            if name := expecting(item.context_expr):
+                given = getattr(item.context_expr, "args", []) if name == "suppress" else []
+                classes += tuple(caught([self.evaluate(one) for one in given])) if given else EVERYTHING
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, UNKNOWN if not isinstance(value, Ref) else value)
-        if not expects_error:
+        if not classes:
             return self.block(node.body)
         before = self.state.copy()
-        with self.report.mute():
-            reached = self.block(node.body)
-        return self.goes_on([before, self.state] if reached else [before])
+        reached, handled = self._watched(node.body, classes)
+        return self.goes_on([before, *handled, self.state] if reached else [before, *handled])
 
     def _match(self, node: ast.Match) -> bool:
         subject = self.evaluate(node.subject)
@@ -217,7 +217,8 @@ class Statements(Definitions, Assigning):
             self.state = before.copy()
             self.assign_pattern(case.pattern, subject)
             if case.guard is not None:
-                self.evaluate(case.guard)
+                with self.report.doubt():
+                    self.evaluate(case.guard)
             if self.block(case.body):
                 ends.append(self.state)
             if case.guard is None and isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None:
@@ -299,13 +300,6 @@ def _loaded(target: Any) -> ast.expr:
     if isinstance(target, ast.Attribute):
         return ast.Attribute(target.value, target.attr, ast.Load())
     return ast.Subscript(target.value, target.slice, ast.Load())
-
-
-def _expects(node: ast.expr) -> bool:
-    """Whether a context waits for an error, as `pytest.raises(…)` does."""
-    called = node.func if isinstance(node, ast.Call) else node
-    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-    return "raises" in name.lower() or name in ("suppress", "warns", "errors")
 
 
 _STATEMENTS: dict[type, Callable[[Any, Any], Any]] = {

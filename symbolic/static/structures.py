@@ -84,7 +84,8 @@ class Structures(Conditions):
     def _gathered(self, generators: list[ast.comprehension], entry: Callable[[], Any]) -> Any:
         """The entries that a comprehension makes."""
         if not generators:
-            return (entry(),)
+            with self.report.doubt():
+                return (entry(),)
         first, rest = generators[0], generators[1:]
         source = self.entries(self.evaluate(first.iter), first.iter)
         if source is UNKNOWN:

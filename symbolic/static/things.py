@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container, Iterable, Iterator
 from typing import Any, NamedTuple
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -259,3 +260,20 @@ def every_parameter(arguments: ast.arguments) -> list[ast.arg]:
     """The parameters in the order in which they are written."""
     rest = [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *rest]
+
+
+def written_defaults(arguments: ast.arguments) -> list[tuple[str, ast.expr]]:
+    """The parameters that have a default, and how it is written."""
+    named = [*arguments.posonlyargs, *arguments.args]
+    pairs = list(zip(reversed(named), reversed(arguments.defaults), strict=False))
+    pairs += [(arg, one) for arg, one in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if one]
+    return [(arg.arg, one) for arg, one in pairs]
+
+
+def unreached(body: Iterable[ast.AST], reached: Container[ast.AST]) -> Iterator[ast.stmt]:
+    """The statements of a body that were never come to; bodies within have their own."""
+    for one in body:
+        if isinstance(one, ast.stmt) and one not in reached:
+            yield one
+        elif not isinstance(one, NESTED):
+            yield from unreached(_children(one), reached)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from symbolic.polynomial import Size, is_name, same
-from symbolic.spec import AnySpec, Spec
+from symbolic.spec import AnySpec, Spec, same_dtype
 from symbolic.static.abstract import UNKNOWN, Answer, Unsettled, Value, is_constant, run
 from symbolic.static.alike import alike
 from symbolic.static.guesses import over_guesses
@@ -176,7 +176,7 @@ def _meet(value: Any, seen: Any, valuation: Valuation) -> Any:
 def _spec_meet(spec: AnySpec, seen: AnySpec, valuation: Valuation) -> AnySpec:
     if not isinstance(spec, Spec) or not isinstance(seen, Spec):
         return spec
-    if spec.dtype != seen.dtype:
+    if not same_dtype(spec.dtype, seen.dtype):
         spec = spec._replace(dtype=None)
     if spec.shape is None or seen.shape is None or len(spec.shape) != len(seen.shape):
         return spec._replace(shape=None)
