@@ -17,7 +17,7 @@ _JOINING = {
     *("matmul", "dot", "einsum", "inner", "outer", "tensordot", "vdot", "kron", "cross", "convolve", "correlate"),
     *("clip", "vecdot", "matvec", "vecmat"),
 }
-_PROMOTING = BINARY | _JOINING
+PROMOTING = BINARY | _JOINING
 """Functions whose result has the dtype to which all their operands are promoted."""
 
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -26,7 +26,7 @@ _SIGNED, _UNSIGNED = np.dtype(np.int64), np.dtype(np.uint64)
 
 def float32_made_float64(at: Met) -> Sentence:
     """One operand of float64 makes the result float64; a Python float would not."""
-    if at.name not in _PROMOTING or not _is(at.value, _DOUBLE) or _is_chosen(at):
+    if not _is(at.value, _DOUBLE) or _is_chosen(at):
         return None
     given = arrays(at.args, at.kwargs)
     single = next((one for one in given if _is(one, _SINGLE) and shape_of(one) != ()), None)
@@ -63,7 +63,7 @@ def _declares(spec: AnySpec | None, dtype: np.dtype[Any]) -> bool:
 
 def int64_with_uint64(at: Met) -> Sentence:
     """No integer type holds both, so NumPy takes float64, which holds neither."""
-    if at.name not in _PROMOTING or not _is(at.value, _DOUBLE) or _is_chosen(at):
+    if not _is(at.value, _DOUBLE) or _is_chosen(at):
         return None
     given = arrays(at.args, at.kwargs)
     signed = next((one for one in given if _kind(one) == "i"), None)
@@ -96,7 +96,7 @@ def _is_of_floats(name: str) -> bool:
 
 def integer_division_in_place(at: Met) -> Sentence:
     """`x /= 2` of integers: the quotient does not fit into them."""
-    if at.name != "divide" or not at.args or not is_in_place(at.function, at.args, at.kwargs):
+    if not at.args or not is_in_place(at.function, at.args, at.kwargs):
         return None
     dtype = dtype_of(at.args[0])
     if dtype is None or dtype.kind not in "iub" or shape_of(at.args[0]) == ():
@@ -110,7 +110,7 @@ def integer_division_in_place(at: Met) -> Sentence:
 
 def unsigned_subtraction(at: Met) -> Sentence:
     """`a - b` without signs wraps where b is greater."""
-    if at.name != "subtract" or len(at.args) < 2 or not isinstance(at.args[0], Value):
+    if len(at.args) < 2 or not isinstance(at.args[0], Value):
         return None
     dtype = dtype_of(at.value)
     if dtype is None or dtype.kind != "u" or _kind(at.args[0]) != "u":

@@ -18,7 +18,7 @@ from symbolic.static.findings import is_said, span
 from symbolic.static.holding import Every, Ref, State, Traced, alike_in_past, joined, traced
 from symbolic.static.making import makes
 from symbolic.static.nesting import leaves
-from symbolic.static.provenance import Provenance, origin_of_result
+from symbolic.static.provenance import Past, Provenance, origin_of_result
 from symbolic.static.python import python_value
 from symbolic.static.scopes import Scopes
 from symbolic.static.things import Foreign
@@ -154,6 +154,8 @@ class Operations(Scopes):
         self.report.find(found, met.node, self.notes_on(found), rule)
 
     def _linted(self, met: Meeting, answer: Answer) -> None:
+        if not lints.has_lints(met.function):
+            return
         for one in lints.at_operation(
             met.function, met.args, met.kwargs, answer, self.provenance(met.node, isinstance(met.function, str))
         ):
@@ -208,10 +210,9 @@ class Operations(Scopes):
         if isinstance(value, Value):
             if isinstance(value.spec, TupleSpec):
                 return tuple([self._result(met, Value(one)) for one in value.spec])
-            origin = None
-            if not self.report.muted:
-                origin = origin_of_result(met.function, met.args, met.kwargs, value, met.node)
-            return traced(value, met.values, origin)
+            if self.report.muted:
+                return traced(value, met.values)
+            return traced(value, met.values, Past(lambda: origin_of_result(*met[:3], value, met.node), met.values))
         if met.function is operator.getitem and not isinstance(met.args[0], Value):
             return _entry_itself(met.args, value)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
