@@ -30,8 +30,10 @@ def float32_made_float64(at: Met) -> Sentence:
         return None
     given = arrays(at.args, at.kwargs)
     single = next((one for one in given if _is(one, _SINGLE) and shape_of(one) != ()), None)
+    if single is None:
+        return None
     double = next((one for one in given if _is(one, _DOUBLE) and not _is_weight(one)), None)
-    if single is None or double is None or _declares(at.provenance.returns, _DOUBLE):
+    if double is None or _declares(at.provenance.returns, _DOUBLE):
         return None
     is_number = shape_of(double) == ()
     remedy = "make it a Python number: float(…)" if is_number else "convert one of them: .astype(np.float32)"

@@ -53,11 +53,11 @@ def _key(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
 
 def _frozen(value: Any) -> Any:
     kind = type(value)
-    if kind is Value:
+    if isinstance(value, Value):  # whatever is known of its past
         return value
     if kind in (tuple, list):
         return (kind, *map(_frozen, value))
-    if isinstance(value, Mapping):
+    if kind is dict:
         return (dict, *[(name, _frozen(one)) for name, one in value.items()])
     if kind is slice:
         return slice, _frozen((value.start, value.stop, value.step))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from symbolic.polynomial import Size, Undecided, same
-from symbolic.spec import Spec, TupleSpec
+from symbolic.spec import PYTHON_DTYPES, Spec, TupleSpec
 from symbolic.static import evaluation, lints
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value, is_constant
 from symbolic.static.alike import alike
@@ -57,7 +57,7 @@ class Operations(Scopes):
     def plain(self, value: Any, depth: int = 6) -> Any:
         """An argument as the core takes it: lists as they are now; UNKNOWN for what is none of its business."""
         kind = type(value)
-        if kind in (Traced, Value) or value is UNKNOWN or kind in (int, float, str, bool, Size):
+        if kind in _PLAIN:
             return value
         if kind is Every or is_constant(value):
             return value
@@ -85,10 +85,7 @@ class Operations(Scopes):
         named = {name: self.plain(one) for name, one in kwargs.items()}
         if function in COMPARISONS and any(map(has_size, given)):
             return self._compared(function, given)
-        everything = [*given, *named.values()]
-        found = list(leaves(everything))
-        values = [one for one in found if isinstance(one, Value)]
-        unknown = any(one is UNKNOWN for one in found)
+        values, unknown = _values(given + [*named.values()] if named else given)
         if unknown and not values:
             return UNKNOWN
         met = Meeting(function, given, named, values, node)
@@ -188,7 +185,7 @@ class Operations(Scopes):
         """The answer; of a list with any number of entries by several numbers of them."""
         if makes(function) or getattr(function, "__name__", "") in _SIZED or function in _SIZED_METHODS:
             args, kwargs = [_as_size(one) for one in args], {name: _as_size(one) for name, one in kwargs.items()}
-        if not any(isinstance(one, Every) for one in _flat([*args, *kwargs.values()])):
+        if not _has_every(args) and not (kwargs and _has_every(kwargs.values())):
             return evaluation.call(function, args, kwargs)
         answers = [
             evaluation.call(
@@ -275,10 +272,15 @@ class Operations(Scopes):
         if entries is UNKNOWN or not entries:
             return UNKNOWN
         found = entries[0]
+        absorbed: set[type] = set()  # the kinds of bare numbers that are in it: another one adds nothing
         for one in entries[1:]:
+            if type(one) in absorbed and isinstance(found, Value):
+                continue
             found = joined(found, one, self.state, self.state)
             if found is UNKNOWN:
                 break
+            if type(one) in PYTHON_DTYPES:
+                absorbed.add(type(one))
         return found
 
 
@@ -318,6 +320,37 @@ def is_known(value: Any) -> bool:
     """Whether the shape is known to the last size, and the dtype."""
     spec = value.spec
     return not isinstance(spec, Spec) or spec.known
+
+
+_PLAIN = frozenset((Traced, Value, type(UNKNOWN), int, float, str, bool, Size, type(None), type(Ellipsis)))
+"""What is an argument of the core as it is."""
+
+
+def _values(arguments: list[Any]) -> tuple[list[Value], bool]:
+    """The values in the arguments, and whether something in them is not known."""
+    values: list[Value] = []
+    unknown = False
+    for one in arguments:
+        if isinstance(one, Value):
+            values.append(one)
+        elif type(one) not in _PLAIN:
+            inner, blank = _values(list(leaves(one))) if isinstance(one, _NESTING) else ([], False)
+            values += inner
+            unknown = unknown or blank
+        else:
+            unknown = unknown or one is UNKNOWN
+    return values, unknown
+
+
+_NESTING = (tuple, list, dict, slice)
+
+
+def _has_every(arguments: Iterable[Any]) -> bool:
+    """Whether a list of which only the kind of its entries is known stands in the arguments."""
+    for one in arguments:
+        if isinstance(one, (tuple, list)) and not isinstance(one, Value) and (type(one) is Every or _has_every(one)):
+            return True
+    return False
 
 
 def _flat(value: Any) -> Iterator[Any]:
