@@ -89,16 +89,12 @@ LINTS: dict[str, Row] = {
         "a reshape that exchanges names, where a transpose is meant", reshape_permutes, {"reshape"}
     ),
     "transpose-of-vector": Row("the .T of a vector, which does nothing", transpose_of_vector, {"T", "transpose"}),
-    "float32-made-float64": Row(
-        "a float32 array made float64 by another operand", float32_made_float64, PROMOTING
-    ),
+    "float32-made-float64": Row("a float32 array made float64 by another operand", float32_made_float64, PROMOTING),
     "integer-division-in-place": Row("x /= y of an array of integers", integer_division_in_place, {"divide"}),
     "unsigned-subtraction": Row(
         "a difference of unsigned integers, which wraps below 0", unsigned_subtraction, {"subtract"}
     ),
-    "int64-with-uint64": Row(
-        "int64 and uint64 in one operation, which gives float64", int64_with_uint64, PROMOTING
-    ),
+    "int64-with-uint64": Row("int64 and uint64 in one operation, which gives float64", int64_with_uint64, PROMOTING),
     NO_GRADIENT: Row("a derivative by an input that reaches the result only through integers or comparisons"),
     DELTA: Row("a gradient of custom_gradient with another shape or dtype than its argument"),
 }
