@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from symbolic.polynomial import Size, Undecided, same
+from symbolic.polynomial import Size
 from symbolic.spec import PYTHON_DTYPES, Spec, TupleSpec
+from symbolic.spec import UNKNOWN as NOTHING
 from symbolic.static import evaluation, lints
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value, is_constant
-from symbolic.static.alike import alike
 from symbolic.static.comparing import COMPARISONS, compared, has_size, names_within
+from symbolic.static.counts import has_every, over_counts
 from symbolic.static.facts import at, learned, possible, unsettled, unsettled_in, without
 from symbolic.static.findings import is_said, span
 from symbolic.static.holding import Every, Ref, State, Traced, alike_in_past, joined, traced
@@ -23,8 +25,6 @@ from symbolic.static.python import python_value
 from symbolic.static.scopes import Scopes
 from symbolic.static.things import Foreign
 
-_COUNTS = (13, 17, 19)
-"""Numbers of entries for a list of which only their kind is known."""
 _MOST_ENTRIES = 10_000
 _SIZED = {"reshape", "broadcast_to"}
 _SIZED_METHODS = {evaluation.named_method("reshape")}
@@ -85,7 +85,7 @@ class Operations(Scopes):
         named = {name: self.plain(one) for name, one in kwargs.items()}
         if function in COMPARISONS and any(map(has_size, given)):
             return self._compared(function, given)
-        values, unknown = _values(given + [*named.values()] if named else given)
+        values, unknown = _values([*given, *named.values()] if named else given)
         if unknown and not values:
             return UNKNOWN
         met = Meeting(function, given, named, values, node)
@@ -183,25 +183,11 @@ class Operations(Scopes):
 
     def _answer(self, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Answer:
         """The answer; of a list with any number of entries by several numbers of them."""
-        if makes(function) or getattr(function, "__name__", "") in _SIZED or function in _SIZED_METHODS:
+        if _takes_sizes(function):
             args, kwargs = [_as_size(one) for one in args], {name: _as_size(one) for name, one in kwargs.items()}
-        if not _has_every(args) and not (kwargs and _has_every(kwargs.values())):
+        if not has_every(args) and not (kwargs and has_every(kwargs.values())):
             return evaluation.call(function, args, kwargs)
-        answers = [
-            evaluation.call(
-                function,
-                [_filled(one, count) for one in args],
-                {name: _filled(one, count) for name, one in kwargs.items()},
-            )
-            for count in _COUNTS
-        ]
-        if all(one.finding is not None for one in answers):
-            return answers[0]
-        if any(one.finding is not None for one in answers):
-            return Answer(UNKNOWN)
-        counts = [one.count for one in _flat([*args, *kwargs.values()]) if isinstance(one, Every)]
-        count = counts[0] if all(same(one, counts[0]) for one in counts) else None
-        return Answer(alike([one.value for one in answers], lambda sizes: _by_count(sizes, count)))
+        return over_counts(function, args, kwargs)
 
     def _result(self, met: Meeting, value: Any) -> Any:
         if isinstance(value, Value):
@@ -229,9 +215,9 @@ class Operations(Scopes):
         elif result is UNKNOWN and not unknown:
             self.report.count(node, False)
 
-    def shown(self, node: ast.expr, value: Any) -> None:
+    def shown(self, node: ast.expr, value: Value) -> None:
         """The type of an expression, for the reader that points at it."""
-        if isinstance(value, Value) and isinstance(value.spec, Spec) and value.spec != Spec():
+        if not self.report.calls and isinstance(value.spec, Spec) and value.spec != NOTHING:
             self.report.show(node, value)
 
     # ------------------------------------------------------------------ what is gone through
@@ -300,6 +286,11 @@ def _operands(node: ast.AST, is_method: bool) -> list[ast.AST]:
     return []
 
 
+@lru_cache(maxsize=4096)
+def _takes_sizes(function: Callable[..., Any]) -> bool:
+    return makes(function) or getattr(function, "__name__", "") in _SIZED or function in _SIZED_METHODS
+
+
 def _as_size(value: Any) -> Any:
     """A hyperparameter as the size that it is, where an array is made."""
     if isinstance(value, Traced) and value.size is not None:
@@ -343,49 +334,6 @@ def _values(arguments: list[Any]) -> tuple[list[Value], bool]:
 
 
 _NESTING = (tuple, list, dict, slice)
-
-
-def _has_every(arguments: Iterable[Any]) -> bool:
-    """Whether a list of which only the kind of its entries is known stands in the arguments."""
-    for one in arguments:
-        if isinstance(one, (tuple, list)) and not isinstance(one, Value) and (type(one) is Every or _has_every(one)):
-            return True
-    return False
-
-
-def _flat(value: Any) -> Iterator[Any]:
-    if isinstance(value, (tuple, list)) and not isinstance(value, (Value, Every)):
-        for one in value:
-            yield from _flat(one)
-    else:
-        yield value
-        if isinstance(value, Every):
-            yield from _flat(value.entry)
-
-
-def _filled(value: Any, count: int) -> Any:
-    if isinstance(value, Every):
-        return [_filled(value.entry, count)] * count
-    if type(value) in (tuple, list):
-        return type(value)([_filled(one, count) for one in value])
-    return value
-
-
-def _by_count(sizes: Any, count: Any) -> Any:
-    """The size that depends on the number of entries, if it does so evenly."""
-    if all(same(one, sizes[0]) for one in sizes):
-        return sizes[0]
-    if count is None:
-        return None
-    try:
-        rise = sizes[1] - sizes[0]
-        slope = rise // (_COUNTS[1] - _COUNTS[0])
-        at = [sizes[0] + slope * (other - _COUNTS[0]) for other in _COUNTS]
-        if all(map(same, at, sizes)):
-            return sizes[0] + slope * (count - _COUNTS[0])
-    except (Undecided, TypeError):
-        pass
-    return None
 
 
 def _shape_or_size(value: Any) -> Any:
