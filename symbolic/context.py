@@ -132,20 +132,28 @@ def assigning() -> bool:
     return frame is not None and dis.opname[frame.f_code.co_code[frame.f_lasti]] == "STORE_SUBSCR"
 
 
-@contextmanager
-def inside(**changes: Any) -> Iterator[None]:
+class inside:  # noqa: N801 - it is used as a function; a generator would take twice as long
     """Change some of the record for the length of a block."""
-    before = {name: getattr(here, name) for name in changes}
-    token = object() if any(changes.get(name) for name in _SPECIAL) else None
-    if token is not None:
-        MODES.append(token)
-    here.__dict__.update(changes)
-    try:
-        yield
-    finally:
-        here.__dict__.update(before)
-        if token is not None:
-            MODES.remove(token)
+
+    __slots__ = ("_before", "_changes", "_token")
+
+    def __init__(self, **changes: Any) -> None:
+        self._changes: dict[str, Any] = changes
+        self._before: dict[str, Any] = {}
+        self._token: object | None = None
+
+    def __enter__(self) -> None:
+        changes = self._changes
+        self._before = {name: getattr(here, name) for name in changes}
+        if any([changes.get(name) for name in _SPECIAL]):
+            self._token = object()
+            MODES.append(self._token)
+        here.__dict__.update(changes)
+
+    def __exit__(self, *error: object) -> None:
+        here.__dict__.update(self._before)
+        if self._token is not None:
+            MODES.remove(self._token)
 
 
 @contextmanager

@@ -116,11 +116,10 @@ class Size:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        terms = _terms(other)
-        if terms is None:
-            return False
-        if terms == self.terms:
+        if type(other) is Size and other.terms == self.terms:
             return True
+        if _terms(other) is None:
+            return False
         apart: Any = self - other
         if isinstance(apart, Size) and apart.opaque:
             raise Undecided(f"whether {self} is {other}")

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import ast
+import functools
+import gc
 import random
 import re
+import subprocess
+import sys
 import sysconfig
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +20,15 @@ import pytest
 from checked_pairs import PAIRS, PRELUDE, inputs, parameters, result, source
 
 from symbolic.polynomial import Size, parsed
+from symbolic.spec import Spec
+from symbolic.static.abstract import Value
 from symbolic.static.checking import Checking, check
+from symbolic.static.evaluation import call
 from symbolic.static.findings import Checked, Located, Report
+from symbolic.static.holding import State, as_input, equal, joined, traced
+from symbolic.static.provenance import Past
+from symbolic.static.statements import Statements
+from symbolic.static.things import Frame
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAD = "import numpy as np\nfrom typing import Annotated\nfrom symbolic import *\n"
@@ -340,3 +352,87 @@ def test_rearranged_programs_never_fail(seed: int) -> None:
     except (SyntaxError, ValueError, RecursionError):
         return
     checked(text)
+
+
+# --------------------------------------------------------------------------- what is worked out, and what is kept
+
+
+def test_a_file_that_was_checked_is_freed_at_once() -> None:
+    """Nothing of it waits for the search for garbage, which a run over many files would pay again and again."""
+
+    def trees() -> int:
+        return sum(isinstance(one, ast.Module) for one in gc.get_objects())
+
+    texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests" / "corpus").glob("*.py"))]
+    gc.collect()
+    gc.disable()
+    try:
+        before = trees()
+        for text in [*texts, source(PAIRS)]:
+            check(text)
+        assert trees() == before
+    finally:
+        gc.enable()
+
+
+def test_what_nobody_asks_of_a_past_is_not_worked_out() -> None:
+    asked: list[int] = []
+
+    def answer(number: int, *before: Any) -> Any:
+        def work() -> None:
+            asked.append(number)
+
+        found = traced(Value(Spec((3,))))
+        found.past = Past(work, before)
+        return found
+
+    first = answer(0)
+    values = [first]
+    for number in range(1, 5_000):  # as in a loop: each comes of the one before, and of the first
+        values.append(answer(number, values[-1], first))
+    assert not asked
+    assert values[1_000].origin is None
+    assert asked == list(range(1_001))  # each after those that it comes of, and once
+    assert values[-1].origin is None
+    assert asked == list(range(5_000))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_one_value_for_all_entries_is_that_of_joining_them_one_by_one(seed: int) -> None:
+    generator = random.Random(seed)
+    makers: list[Callable[[], Any]] = [
+        lambda: generator.randrange(3),
+        lambda: generator.randrange(3) / 2,
+        lambda: generator.random() < 0.5,
+        lambda: traced(Value(Spec(()))),
+        lambda: traced(Value(Spec((generator.randrange(2),), np.dtype(generator.choice(["float64", "int64"]))))),
+        lambda: Size.named(generator.choice("nm")),
+    ]
+    kinds = generator.sample(makers, generator.randrange(1, 4))
+    entries = tuple([generator.choice(kinds)() for _ in range(generator.randrange(1, 9))])
+    interpreter = Statements(Report("a.py"), State({}, {}), Frame(ast.parse(""), None, "a.py"), lambda name: None, "a")
+    state = interpreter.state
+    one_by_one = functools.reduce(lambda one, other: joined(one, other, state, state), entries)
+    found = interpreter.entry_of(entries)
+    assert type(found) is type(one_by_one)
+    assert equal(found, one_by_one)
+    for name in ("is_layer", "is_given", "size", "origin"):
+        assert getattr(found, name, None) == getattr(one_by_one, name, None)
+
+
+def test_an_answer_is_the_same_whatever_is_known_of_the_past() -> None:
+    shape: Any = (Size.named("n"), 7)
+    plain = Value(Spec(shape, np.dtype(np.float32)))
+    answer = call(np.mean, [plain], {"axis": 1})
+    assert call(np.mean, [as_input(plain, "x")], {"axis": 1}) is answer
+
+
+def test_tools_that_nothing_is_known_of_are_not_loaded() -> None:
+    """They cost as much as all of NumPy; what is handed to them is said to be nothing wrong."""
+    ways = ["np.testing.assert_equal(x, x)", "numpy.testing.assert_equal(x, x)", "assert_equal(x, x)"]
+    body = "".join([f"    {one}\n" for one in ways])
+    text = f"{HEAD}import numpy.testing\nfrom numpy.testing import assert_equal\ndef f(x: {V}):\n{body}    return x\n"
+    script = "import sys; from symbolic.static.checking import check; print(check(sys.argv[1]).findings)"
+    script = f"{script}; print([one for one in ('numpy.testing', 'unittest') if one in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", script, text], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert run.stdout.splitlines() == ["[]", "[]"]

@@ -14,7 +14,7 @@ from typing import Literal as OneOf
 import numpy as np
 
 from symbolic import public  # noqa: F401 - it fills the registry
-from symbolic.context import inside
+from symbolic.context import here, inside
 from symbolic.errors import DtypeError, LayerError, ShapeError, SymbolicError, TraceError, Where
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer
@@ -243,8 +243,8 @@ def run(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, 
     `Unsettled` where the rules cannot cope, or have no answer without numbers.
     """
     leaves, facts = Leaves(), Inference({})
-    tracing = Abstract(leaves, facts)
-    with inside(trace=tracing, facts=tracing, origin=NOWHERE, path="", prefix="", floating=None):
+    with inside(trace=None, facts=None, origin=NOWHERE, path="", prefix="", floating=None):
+        tracing = here.trace = here.facts = Abstract(leaves, facts)  # within: no line of a program is looked for
         placed = [leaves.of(one) for one in args]
         named = {name: leaves.of(one) for name, one in kwargs.items()}
         facts.specs.update(leaves.specs)

@@ -105,7 +105,7 @@ def _shown(axes: tuple[int, ...]) -> str:
 
 def squeeze_without_axis(at: Met) -> Sentence:
     """`squeeze()` takes a named axis away, too, on the day when its size is 1."""
-    if at.name != "squeeze" or argument(at.args, at.kwargs, 1, "axis") is not None or not at.args:
+    if argument(at.args, at.kwargs, 1, "axis") is not None or not at.args:
         return None
     shape = shape_of(at.args[0]) or ()
     named = [size for size in shape if isinstance(size, Size) and _may_be_one(size)]
@@ -132,7 +132,7 @@ def reshape_permutes(at: Met) -> Sentence:
     """A reshape keeps the order of the entries: two names that change places are mixed, not exchanged."""
     several = isinstance(at.function, str)  # the sizes of a method's shape may stand one by one
     order = at.kwargs.get("order") if several else argument(at.args, at.kwargs, 2, "order")
-    if at.name != "reshape" or order not in (None, "C"):
+    if order not in (None, "C"):
         return None
     before, after = shape_of(at.args[0]) if at.args else None, shape_of(at.value)
     if before is None or after is None:

@@ -10,7 +10,7 @@ from symbolic.polynomial import Rest, Size, same
 from symbolic.spec import show
 from symbolic.static.abstract import Value
 from symbolic.static.lint import Met, Sentence
-from symbolic.static.meanings import BINARY, COMPARING, shape_of
+from symbolic.static.meanings import shape_of
 from symbolic.static.provenance import Origin, Reduction, origin_of
 
 Shape = tuple[Any, ...]
@@ -18,14 +18,13 @@ Shape = tuple[Any, ...]
 
 def two_way_broadcast(at: Met) -> Sentence:
     """`(n, 1)` with `(n,)`: each is stretched along the other, and the name stands twice in the result."""
-    if at.name not in BINARY and at.name not in COMPARING:
-        return None
     for long, short in _pairs(at):
-        origin, shapes = origin_of(at.args[long]), _shapes(at, long, short)
-        if origin is None or not origin.complete or shapes is None or _is_outer(at, long, short):
+        shapes = _shapes(at, long, short)
+        axis = None if shapes is None else _stretched(*shapes)
+        if shapes is None or axis is None:
             continue
-        axis = _stretched(*shapes)
-        if axis is None or axis in origin.meant:
+        origin = origin_of(at.args[long])
+        if origin is None or not origin.complete or axis in origin.meant or _is_outer(at, long, short):
             continue
         seen = f"{at.written(long)} and {at.written(short)} are both stretched, to {show(shape_of(at.value))}"
         return seen, _one_shape(at.name_or(long, "x"), at.name_or(short, "y"), axis, shapes[1])
@@ -83,16 +82,15 @@ def _is_outer(at: Met, long: int, short: int) -> bool:
 
 def vector_in_square(at: Met) -> Sentence:
     """`(p, p)` with `(p,)`: along the columns, by NumPy's rule, and nothing says that it is meant."""
-    if at.name not in BINARY:
-        return None
     for long, short in _pairs(at):
         shapes = _shapes(at, long, short)
         if shapes is None or len(shapes[1]) != 1 or not isinstance(shapes[1][0], Size):
             continue
         (size,) = shapes[1]
+        if not same(shapes[0][-1], size) or sum(same(one, size) for one in shapes[0]) < 2:
+            continue
         square, vector = origin_of(at.args[long]), origin_of(at.args[short])
-        twice = same(shapes[0][-1], size) and sum(same(one, size) for one in shapes[0]) > 1
-        if not twice or square is None or vector is None or not _are_strangers(square, vector):
+        if square is None or vector is None or not _are_strangers(square, vector):
             continue
         name = at.name_or(short, "v")
         return (
@@ -117,7 +115,7 @@ def _are_strangers(square: Origin, vector: Origin) -> bool:
 
 def missing_keepdims(at: Met) -> Sentence:
     """`x / x.sum(axis=1)` of a square: what was summed over the rows divides the columns."""
-    if at.name not in BINARY or not isinstance(at.value, Value):
+    if not isinstance(at.value, Value):
         return None
     for long, short in _pairs(at):
         lost, whole = lost_axis(at.args[long], at.args[short]), origin_of(at.args[long])

@@ -17,7 +17,7 @@ from symbolic.static.abstract import UNKNOWN, Value
 from symbolic.static.builtin_calls import HANDLERS, PLAIN_KEYWORDS
 from symbolic.static.derivations import Derivations, deriving
 from symbolic.static.holding import Ref, Traced, traced
-from symbolic.static.provenance import WEIGHT, origin_of_input
+from symbolic.static.provenance import WEIGHT, Past, origin_of_input
 from symbolic.static.random_draws import drawn
 from symbolic.static.scopes import full_name
 from symbolic.static.things import (
@@ -66,6 +66,8 @@ class Calling(Derivations):
 
     def invoke(self, callee: Any, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
         self.report.step()
+        if type(callee) in _OF_LIBRARIES:
+            return self._of_library(callee, args, kwargs, node)
         if isinstance(callee, Function):
             return self.run(callee, args, kwargs, node)
         if isinstance(callee, Bound):
@@ -138,7 +140,7 @@ class Calling(Derivations):
             return self._built(callee, args, kwargs)
         found = self.operate(callee, args, kwargs, node)
         if isinstance(callee, type) and issubclass(callee, (Weight, Literal)) and isinstance(found, Value):
-            found = traced(found, (), origin_of_input(WEIGHT, found))
+            found = traced(found, (), Past.known(origin_of_input(WEIGHT, found)))
             found.is_layer = True
         return found
 
@@ -193,6 +195,8 @@ class Calling(Derivations):
         return found
 
 
+_OF_LIBRARIES = frozenset((np.ufunc, type(np.sum), type(len), type(ast.walk), type))
+"""What the functions of libraries are, and no other callee."""
 _Decorator: type = type(public.symbolic)
 
 

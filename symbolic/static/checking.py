@@ -116,8 +116,11 @@ class Checking:
         for function in self._plain_functions(tree, interpreter):
             with contextlib.suppress(*_FAULTS):
                 self._outer(function, base, interpreter.frame)
-        for cells in (base, interpreter.state.cells):
-            cells.clear()  # what holds itself
+        for cells in (base, interpreter.state.cells):  # what holds itself, and would hold the tree
+            for one in cells.values():
+                if isinstance(one, Class):
+                    one.names.clear()
+            cells.clear()
 
     def _module(self, tree: ast.Module, path: str, report: Report) -> Statements:
         """Goes through the top level of a module."""

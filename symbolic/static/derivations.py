@@ -13,7 +13,7 @@ from symbolic.static import lints
 from symbolic.static.abstract import UNKNOWN, Value
 from symbolic.static.holding import Ref, Traced, as_list, traced
 from symbolic.static.inlining import Inlining
-from symbolic.static.provenance import origin_of_input
+from symbolic.static.provenance import Past, origin_of_input
 from symbolic.static.things import Customized, Derived, Function, Pullback, every_parameter
 
 
@@ -122,7 +122,7 @@ def _as_asked(value: Any, number: int) -> Any:
     """An argument by which is differentiated, as an input of its own."""
     if not isinstance(value, Traced):
         return value
-    return traced(value, [value], origin_of_input(_argument(number), value))
+    return traced(value, [value], Past.known(origin_of_input(_argument(number), value)))
 
 
 def _delta_of(value: Any) -> Any:

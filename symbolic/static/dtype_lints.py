@@ -18,7 +18,7 @@ _JOINING = {
     *("matmul", "dot", "einsum", "inner", "outer", "tensordot", "vdot", "kron", "cross", "convolve", "correlate"),
     *("clip", "vecdot", "matvec", "vecmat"),
 }
-_PROMOTING = BINARY | _JOINING
+PROMOTING = BINARY | _JOINING
 """Functions whose result has the dtype to which all their operands are promoted."""
 
 _OF_MATH = frozenset(name for name in dir(math) if isinstance(getattr(np, name, None), np.ufunc))
@@ -28,12 +28,14 @@ _SIGNED, _UNSIGNED = np.dtype(np.int64), np.dtype(np.uint64)
 
 def float32_made_float64(at: Met) -> Sentence:
     """One operand of float64 makes the result float64; a Python float would not."""
-    if at.name not in _PROMOTING or not _is(at.value, _DOUBLE) or _is_chosen(at):
+    if not _is(at.value, _DOUBLE) or _is_chosen(at):
         return None
     given = arrays(at.args, at.kwargs)
     single = next((one for one in given if _is(one, _SINGLE) and shape_of(one) != ()), None)
+    if single is None:
+        return None
     double = next((one for one in given if _is(one, _DOUBLE) and not _is_weight(one)), None)
-    if single is None or double is None or _declares(at.provenance.returns, _DOUBLE):
+    if double is None or _declares(at.provenance.returns, _DOUBLE):
         return None
     is_number = shape_of(double) == ()
     seen = f"{at.name} of {typed(single)} and {typed(double)} is float64"
@@ -75,7 +77,7 @@ def _declares(spec: AnySpec | None, dtype: np.dtype[Any]) -> bool:
 
 def int64_with_uint64(at: Met) -> Sentence:
     """No integer type holds both, so NumPy takes float64, which holds neither."""
-    if at.name not in _PROMOTING or not _is(at.value, _DOUBLE) or _is_chosen(at):
+    if not _is(at.value, _DOUBLE) or _is_chosen(at):
         return None
     given = arrays(at.args, at.kwargs)
     signed = next((one for one in given if _kind(one) == "i"), None)
@@ -108,7 +110,7 @@ def _is_of_floats(name: str) -> bool:
 
 def integer_division_in_place(at: Met) -> Sentence:
     """`x /= 2` of integers: the quotient does not fit into them."""
-    if at.name != "divide" or not at.args or not is_in_place(at.function, at.args, at.kwargs):
+    if not at.args or not is_in_place(at.function, at.args, at.kwargs):
         return None
     dtype = dtype_of(at.args[0])
     if dtype is None or dtype.kind not in "iub" or shape_of(at.args[0]) == ():
@@ -122,7 +124,7 @@ def integer_division_in_place(at: Met) -> Sentence:
 
 def unsigned_subtraction(at: Met) -> Sentence:
     """`a - b` without signs wraps where b is greater."""
-    if at.name != "subtract" or len(at.args) < 2 or not isinstance(at.args[0], Value):
+    if len(at.args) < 2 or not isinstance(at.args[0], Value):
         return None
     dtype = dtype_of(at.value)
     if dtype is None or dtype.kind != "u" or _kind(at.args[0]) != "u":

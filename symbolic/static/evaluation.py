@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,11 @@ from symbolic.static.valuations import Call, solve
 
 def call(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
     """What a call of a known function gives, and what is wrong with it; nothing is raised, whatever is given."""
-    key = _key(function, args, kwargs)
-    found = _CACHE.get(key) if key is not None else None
+    key: Any = function, _frozen(args), _frozen(kwargs) if kwargs else None
+    try:
+        found = _CACHE.get(key)
+    except TypeError:  # something in it has no hash
+        key = found = None
     if found is None:
         found = _safely(function, args, kwargs)
         if key is not None:
@@ -43,22 +47,13 @@ _CACHE: dict[Any, Answer] = {}
 _MOST = 20_000
 
 
-def _key(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    try:
-        key = function, _frozen(args), _frozen(kwargs)
-        hash(key)
-    except TypeError:  # something in it has no hash
-        return None
-    return key
-
-
 def _frozen(value: Any) -> Any:
     kind = type(value)
-    if kind is Value:
+    if isinstance(value, Value):  # whatever is known of its past
         return value
     if kind in (tuple, list):
         return (kind, *map(_frozen, value))
-    if isinstance(value, Mapping):
+    if kind is dict:
         return (dict, *[(name, _frozen(one)) for name, one in value.items()])
     if kind is slice:
         return slice, _frozen((value.start, value.stop, value.step))
@@ -223,6 +218,7 @@ def supported(function: Any) -> bool | Finding:
         return False
 
 
+@lru_cache(maxsize=4096)
 def _supported(function: Any) -> bool | Finding:
     if function in _BUILTINS or getattr(function, "__module__", None) == __name__:  # a method, an attribute
         return True

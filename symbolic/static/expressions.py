@@ -47,6 +47,8 @@ _COMPARE: dict[type, Callable[..., Any]] = {
     ast.GtE: operator.ge,
 }
 _MOST_ENTRIES = 10_000
+_NUMERIC = frozenset((Traced, int, float))
+"""What stands beside a value in most operations."""
 
 
 class Expressions(Attributes):
@@ -74,6 +76,13 @@ class Expressions(Attributes):
 
     def binary(self, function: Callable[..., Any], left: Any, right: Any, node: ast.AST) -> Any:
         """`a + b`: of lists and tuples, of types (`A | B`), or of numbers and arrays."""
+        if (
+            type(left) is Traced
+            and type(right) in _NUMERIC
+            and left.size is None
+            and getattr(right, "size", None) is None
+        ):
+            return self.operate(function, [left, right], {}, node)
         if function is operator.or_ and is_type(left) and isinstance(node, ast.BinOp):
             return Alias(node, self.frame)
         if any(isinstance(one, Ref) for one in (left, right)):
@@ -86,6 +95,9 @@ class Expressions(Attributes):
             return self._text(function, left, right)
         if not all(map(is_operand, (left, right))):
             return UNKNOWN
+        return self._of_numbers(function, left, right, node)
+
+    def _of_numbers(self, function: Callable[..., Any], left: Any, right: Any, node: ast.AST) -> Any:
         found = self.operate(function, [left, right], {}, node)
         if isinstance(found, Traced) and (getattr(left, "size", None) or getattr(right, "size", None)) is not None:
             found.size = self._size_of(function, left, right)

@@ -15,7 +15,7 @@ from symbolic.polynomial import Size, same
 from symbolic.spec import PYTHON_DTYPES, OpaqueSpec, Spec, TupleSpec, spec_of
 from symbolic.static.abstract import UNKNOWN, Value, is_constant
 from symbolic.static.alike import alike
-from symbolic.static.provenance import origin_of_input, origin_of_join
+from symbolic.static.provenance import NO_PAST, Origin, Past, origin_of_input, origin_of_join
 from symbolic.static.python import python_value
 
 
@@ -26,32 +26,40 @@ class Traced(Value):
     """Whether it is a layer for certain: an input, a weight, or computed from one."""
     is_given: bool = False
     """Whether an input with declared dimensions is in it."""
-    origin: Any = None
+    past: Past = NO_PAST
     """Where it comes from (`provenance`), for the lints."""
     size: Any = None
     """The size that a hyperparameter is, where it says how large an array is to be."""
 
+    @property
+    def origin(self) -> Origin | None:
+        return self.past.origin
 
-def traced(value: Value, like: Iterable[Any] = (), origin: Any = None) -> Traced:
+
+def traced(value: Value, like: Iterable[Any] = (), past: Past = NO_PAST) -> Traced:
     """A value that was computed from others."""
     found = Traced(value.spec, value.loose)
-    found.origin = origin
+    if past is not NO_PAST:
+        found.past = past
     for one in like:
-        found.is_layer = found.is_layer or getattr(one, "is_layer", False)
-        found.is_given = found.is_given or getattr(one, "is_given", False)
+        if isinstance(one, Traced):
+            if one.is_layer:
+                found.is_layer = True
+            if one.is_given:
+                found.is_given = True
     return found
 
 
 def as_input(value: Value, name: str = "") -> Traced:
     """An input with declared dimensions, or a weight without."""
-    found = traced(value, (), origin_of_input(name, value) if name else None)
+    found = traced(value, (), Past.known(origin_of_input(name, value)) if name else NO_PAST)
     found.is_layer = found.is_given = True
     return found
 
 
 def alike_in_past(value: Value, other: Any) -> Traced:
     """A value with the past of another one."""
-    return traced(value, [other], getattr(other, "origin", None))
+    return traced(value, [other], getattr(other, "past", NO_PAST))
 
 
 class Every(NamedTuple):
@@ -195,9 +203,10 @@ def joined(one: Any, other: Any, state1: State | None = None, state2: State | No
 
 def _met(one: Value, other: Value, value: Value) -> Traced:
     """One value for both, with what their pasts have in common."""
-    origins = [getattr(side, "origin", None) for side in (one, other)]
-    origin = origins[0] if origins[0] is origins[1] else origin_of_join(origins)
-    found = traced(value, [one, other], origin)
+    pasts = [getattr(side, "past", NO_PAST) for side in (one, other)]
+    is_one = pasts[0] is pasts[1]
+    past = pasts[0] if is_one else Past(lambda: origin_of_join([side.origin for side in pasts]), (one, other))
+    found = traced(value, [one, other], past)
     found.is_layer = all(getattr(side, "is_layer", False) for side in (one, other))
     found.size = getattr(one, "size", None) if same(getattr(one, "size", None), getattr(other, "size", None)) else None
     return found

@@ -73,13 +73,14 @@ class Inlining(Builtins):
         entered, failures = self.state, len(self.failed)
         if self.block(node.body):
             frame.returns.append((self.state, None))
-        self.state = joined_states([state for state, _ in frame.returns]) or entered
-        if not frame.returns:
+        ends, frame.returns = frame.returns, []  # a state that its own frame holds would never be freed
+        self.state = joined_states([state for state, _ in ends]) or entered
+        if not ends:
             if len(self.failed) > failures and self.report.calls:
                 raise Failed
             return UNKNOWN
-        state, value = frame.returns[0]
-        for other, more in frame.returns[1:]:
+        state, value = ends[0]
+        for other, more in ends[1:]:
             value = joined(value, more, state, other)
         return value
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -102,9 +103,14 @@ def name_of(function: Any) -> str:
     if isinstance(function, str):
         return _DUNDERS.get(function) or _DUNDERS_IN_PLACE.get(function) or _ALIASES.get(function, function)
     try:
-        known = _OPERATORS.get(function) or _IN_PLACE.get(function)
+        return _name_of(function)
     except TypeError:  # it has no hash
         return ""
+
+
+@lru_cache(maxsize=4096)
+def _name_of(function: Any) -> str:
+    known = _OPERATORS.get(function) or _IN_PLACE.get(function)
     if known is not None:
         return known
     owner = getattr(function, "__self__", None)

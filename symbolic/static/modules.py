@@ -18,13 +18,15 @@ from symbolic.static.things import Foreign
 
 TRUSTED = ("numpy", "math", "scipy", "operator", "symbolic", "functools", "cmath", "itertools", "builtins")
 """Packages that are imported to know their functions."""
+_TOOLS = ("numpy.testing", "numpy.f2py", "numpy.distutils")
+"""Parts of them of which nothing is known, and which take as long to load as all the rest."""
 _ALIASES = {"typing_extensions": "typing", "collections.abc": "typing"}
 
 
 def module(name: str) -> Any:
     """A module by its full name, if it is one that may be imported; else its name alone."""
     root = name.partition(".")[0]
-    if root not in TRUSTED or root == "scipy" or name.startswith("symbolic.mypy_plugin"):
+    if root not in TRUSTED or root == "scipy" or name.startswith(("symbolic.mypy_plugin", *_TOOLS)):
         return Foreign(_ALIASES.get(name, name))
     return _imported(name)
 
@@ -55,6 +57,8 @@ def attribute(home: Any, name: str) -> Any:
     """What a name of a known module, class or object of a library means."""
     if isinstance(home, Foreign):
         return Foreign(f"{home.name}.{name}")
+    if home is np and f"numpy.{name}" in _TOOLS:
+        return Foreign(f"numpy.{name}")
     try:
         found = getattr(home, name)
     except Exception:  # it has no such name, or does not want to say

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from symbolic.polynomial import Size, Undecided, same
-from symbolic.spec import Spec, TupleSpec
+from symbolic.polynomial import Size
+from symbolic.spec import PYTHON_DTYPES, Spec, TupleSpec
+from symbolic.spec import UNKNOWN as NOTHING
 from symbolic.static import evaluation, lints
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value, is_constant
-from symbolic.static.alike import alike
 from symbolic.static.causes import likely
 from symbolic.static.comparing import COMPARISONS, compared, has_size, names_within
+from symbolic.static.counts import has_every, over_counts
 from symbolic.static.facts import apart, at, learned, possible, unsettled, unsettled_in, without
 from symbolic.static.findings import is_said, span
 from symbolic.static.handlers import Failed
 from symbolic.static.holding import Every, Ref, State, Traced, alike_in_past, joined, traced
 from symbolic.static.making import makes
 from symbolic.static.nesting import leaves
-from symbolic.static.provenance import Provenance, origin_of_result
+from symbolic.static.provenance import Past, Provenance, origin_of_result
 from symbolic.static.python import python_value
 from symbolic.static.scopes import Scopes
 from symbolic.static.things import Foreign
 
-_COUNTS = (13, 17, 19)
-"""Numbers of entries for a list of which only their kind is known."""
 _MOST_ENTRIES = 10_000
 _SIZED = {"reshape", "broadcast_to"}
 _SIZED_METHODS = {evaluation.named_method("reshape")}
@@ -61,7 +61,7 @@ class Operations(Scopes):
     def plain(self, value: Any, depth: int = 6) -> Any:
         """An argument as the core takes it: lists as they are now; UNKNOWN for what is none of its business."""
         kind = type(value)
-        if kind in (Traced, Value) or value is UNKNOWN or kind in (int, float, str, bool, Size):
+        if kind in _PLAIN:
             return value
         if kind is Every or is_constant(value):
             return value
@@ -89,10 +89,7 @@ class Operations(Scopes):
         named = {name: self.plain(one) for name, one in kwargs.items()}
         if function in COMPARISONS and any(map(has_size, given)):
             return self._compared(function, given)
-        everything = [*given, *named.values()]
-        found = list(leaves(everything))
-        values = [one for one in found if isinstance(one, Value)]
-        unknown = any(one is UNKNOWN for one in found)
+        values, unknown = _values([*given, *named.values()] if named else given)
         if unknown and not values:
             return UNKNOWN
         met = Meeting(function, given, named, values, node, unknown)
@@ -180,6 +177,8 @@ class Operations(Scopes):
         self.report.find(found, met.node, self.notes_on(found), rule)
 
     def _linted(self, met: Meeting, answer: Answer) -> None:
+        if not lints.has_lints(met.function):
+            return
         for one in lints.at_operation(
             met.function, met.args, met.kwargs, answer, self.provenance(met.node, isinstance(met.function, str))
         ):
@@ -210,34 +209,19 @@ class Operations(Scopes):
 
     def _answer(self, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Answer:
         """The answer; of a list with any number of entries by several numbers of them."""
-        if makes(function) or getattr(function, "__name__", "") in _SIZED or function in _SIZED_METHODS:
+        if _takes_sizes(function):
             args, kwargs = [_as_size(one) for one in args], {name: _as_size(one) for name, one in kwargs.items()}
-        if not any(isinstance(one, Every) for one in _flat([*args, *kwargs.values()])):
+        if not has_every(args) and not (kwargs and has_every(kwargs.values())):
             return evaluation.call(function, args, kwargs)
-        answers = [
-            evaluation.call(
-                function,
-                [_filled(one, count) for one in args],
-                {name: _filled(one, count) for name, one in kwargs.items()},
-            )
-            for count in _COUNTS
-        ]
-        if all(one.finding is not None for one in answers):
-            return answers[0]
-        if any(one.finding is not None for one in answers):
-            return Answer(UNKNOWN)
-        counts = [one.count for one in _flat([*args, *kwargs.values()]) if isinstance(one, Every)]
-        count = counts[0] if all(same(one, counts[0]) for one in counts) else None
-        return Answer(alike([one.value for one in answers], lambda sizes: _by_count(sizes, count)))
+        return over_counts(function, args, kwargs)
 
     def _result(self, met: Meeting, value: Any) -> Any:
         if isinstance(value, Value):
             if isinstance(value.spec, TupleSpec):
                 return tuple([self._result(met, Value(one)) for one in value.spec])
-            origin = None
-            if not self.report.muted:
-                origin = origin_of_result(met.function, met.args, met.kwargs, value, met.node)
-            return traced(value, met.values, origin)
+            if self.report.muted:
+                return traced(value, met.values)
+            return traced(value, met.values, Past(lambda: origin_of_result(*met[:3], value, met.node), met.values))
         if met.function is operator.getitem and not isinstance(met.args[0], Value):
             return _entry_itself(met.args, value)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -257,9 +241,9 @@ class Operations(Scopes):
         elif result is UNKNOWN and not unknown:
             self.report.count(node, False)
 
-    def shown(self, node: ast.expr, value: Any) -> None:
+    def shown(self, node: ast.expr, value: Value) -> None:
         """The type of an expression, for the reader that points at it."""
-        if isinstance(value, Value) and isinstance(value.spec, Spec) and value.spec != Spec():
+        if not self.report.calls and isinstance(value.spec, Spec) and value.spec != NOTHING:
             self.report.show(node, value)
 
     # ------------------------------------------------------------------ what is gone through
@@ -300,10 +284,15 @@ class Operations(Scopes):
         if entries is UNKNOWN or not entries:
             return UNKNOWN
         found = entries[0]
+        absorbed: set[type] = set()  # the kinds of bare numbers that are in it: another one adds nothing
         for one in entries[1:]:
+            if type(one) in absorbed and isinstance(found, Value):
+                continue
             found = joined(found, one, self.state, self.state)
             if found is UNKNOWN:
                 break
+            if type(one) in PYTHON_DTYPES:
+                absorbed.add(type(one))
         return found
 
 
@@ -321,6 +310,11 @@ def _operands(node: ast.AST, is_method: bool) -> list[ast.AST]:
         home = [node.func.value] if is_method and isinstance(node.func, ast.Attribute) else []
         return [*home, *node.args]
     return []
+
+
+@lru_cache(maxsize=4096)
+def _takes_sizes(function: Callable[..., Any]) -> bool:
+    return makes(function) or getattr(function, "__name__", "") in _SIZED or function in _SIZED_METHODS
 
 
 def _as_size(value: Any) -> Any:
@@ -345,39 +339,27 @@ def is_known(value: Any) -> bool:
     return not isinstance(spec, Spec) or spec.known
 
 
-def _flat(value: Any) -> Iterator[Any]:
-    if isinstance(value, (tuple, list)) and not isinstance(value, (Value, Every)):
-        for one in value:
-            yield from _flat(one)
-    else:
-        yield value
-        if isinstance(value, Every):
-            yield from _flat(value.entry)
+_PLAIN = frozenset((Traced, Value, type(UNKNOWN), int, float, str, bool, Size, type(None), type(Ellipsis)))
+"""What is an argument of the core as it is."""
 
 
-def _filled(value: Any, count: int) -> Any:
-    if isinstance(value, Every):
-        return [_filled(value.entry, count)] * count
-    if type(value) in (tuple, list):
-        return type(value)([_filled(one, count) for one in value])
-    return value
+def _values(arguments: list[Any]) -> tuple[list[Value], bool]:
+    """The values in the arguments, and whether something in them is not known."""
+    values: list[Value] = []
+    unknown = False
+    for one in arguments:
+        if isinstance(one, Value):
+            values.append(one)
+        elif type(one) not in _PLAIN:
+            inner, blank = _values(list(leaves(one))) if isinstance(one, _NESTING) else ([], False)
+            values += inner
+            unknown = unknown or blank
+        else:
+            unknown = unknown or one is UNKNOWN
+    return values, unknown
 
 
-def _by_count(sizes: Any, count: Any) -> Any:
-    """The size that depends on the number of entries, if it does so evenly."""
-    if all(same(one, sizes[0]) for one in sizes):
-        return sizes[0]
-    if count is None:
-        return None
-    try:
-        rise = sizes[1] - sizes[0]
-        slope = rise // (_COUNTS[1] - _COUNTS[0])
-        at = [sizes[0] + slope * (other - _COUNTS[0]) for other in _COUNTS]
-        if all(map(same, at, sizes)):
-            return sizes[0] + slope * (count - _COUNTS[0])
-    except (Undecided, TypeError):
-        pass
-    return None
+_NESTING = (tuple, list, dict, slice)
 
 
 def _shape_or_size(value: Any) -> Any:

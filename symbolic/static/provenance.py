@@ -7,7 +7,7 @@ does, so that answers are shared between values of different origin. Of a value 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,6 +71,44 @@ class Origin(NamedTuple):
     lost: tuple[tuple[str, Loss], ...] = ()
     complete: bool = True
     """Whether the origins of all that it was made of are known."""
+
+
+class Past:
+    """An origin that is worked out when somebody asks for it: most are never asked for."""
+
+    __slots__ = ("_before", "_found", "_work")
+
+    def __init__(self, work: Callable[[], Origin | None], before: Iterable[Any]) -> None:
+        """`before`: the values whose origins the work will ask for."""
+        self._work: Callable[[], Origin | None] | None = work
+        self._before: list[Past] = [one.past for one in before if hasattr(one, "past")]
+        self._found: Origin | None = None
+
+    @property
+    def origin(self) -> Origin | None:
+        waiting = [] if self._work is None else [self]
+        while waiting:  # a loop's values come one of the other, thousands of them: no recursion
+            one = waiting[-1]
+            open_ones = [past for past in one._before if past._work is not None]
+            waiting += open_ones
+            if not open_ones:
+                waiting.pop()._settle()
+        return self._found
+
+    def _settle(self) -> None:
+        if self._work is not None:
+            self._found = self._work()
+            self._work, self._before = None, []
+
+    @classmethod
+    def known(cls, origin: Origin | None) -> Past:
+        found = cls(lambda: origin, ())
+        found._settle()
+        return found
+
+
+NO_PAST = Past.known(None)
+"""Of a value of which nothing is claimed."""
 
 
 class Provenance(NamedTuple):
@@ -253,4 +291,7 @@ def _lost(origins: Iterable[Origin]) -> tuple[tuple[str, Loss], ...]:
 
 
 def _union(sets: Iterable[frozenset[Any]]) -> frozenset[Any]:
-    return frozenset[Any]().union(*sets)
+    return _EMPTY.union(*sets)
+
+
+_EMPTY = frozenset[Any]()

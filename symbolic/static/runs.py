@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -59,7 +60,10 @@ class Run(NamedTuple):
 
     def _found(self, files: Sequence[str], sources: Sources, cache: Cache) -> list[Outcome]:
         processes = min(_cores(), len(files), sum(map(_size, files)) // _PAYS)
+        if not files:
+            return []
         if processes < 2:
+            _get_ready()
             return [inspected(path, shown(path, self.here), sources, cache) for path in files]
         return self._in_processes(files, processes)
 
@@ -73,7 +77,7 @@ class Run(NamedTuple):
         found: dict[str, Outcome] = {}
         # a process that has loaded NumPy may have threads, which a fork does not take along
         way = "spawn" if "numpy" in sys.modules or sys.platform != "linux" else "fork"
-        with ProcessPoolExecutor(processes, get_context(way)) as pool:
+        with ProcessPoolExecutor(processes, get_context(way), _get_ready) as pool:
             asked = {path: pool.submit(self.alone, path) for path in order}
             for path, future in asked.items():
                 try:
@@ -85,6 +89,18 @@ class Run(NamedTuple):
     def alone(self, path: str) -> Outcome:
         """One file, in a process of its own."""
         return inspected(path, shown(path, self.here), Sources(self.roots), Cache(self.cache_folder, self.mark))
+
+
+def _get_ready() -> None:
+    """Loads what checks files. It stays to the end, so no search for garbage goes through it, now or later."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        import symbolic.static.checking  # noqa: F401 - loads NumPy and every rule
+    finally:
+        gc.freeze()
+        if enabled:
+            gc.enable()
 
 
 def _cores() -> int:

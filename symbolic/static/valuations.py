@@ -68,9 +68,11 @@ def solve(call: Call) -> Answer:
     if first is not None:
         return Answer(agreed(first.value, samples))
     samples = samples or list(_guessed_samples(call, names))
-    blank = _without_names(call)
     generic = len(samples) > 1 and samples[0][0] is not samples[1][0] and _is_generic(samples)
-    if blank.finding is not None or not generic:
+    if not generic:
+        return _without_names(call)
+    blank = _unnamed(call).attempt()
+    if blank is not None and blank.finding is not None:
         return blank
     return Answer(alike([answer.value for _, answer in samples], _Fit(samples, sizes).size))
 
@@ -82,8 +84,12 @@ def _confirmed(call: Call, names: Sequence[str]) -> bool:
 
 
 def _without_names(call: Call) -> Answer:
-    unnamed = call.changed(lambda one: replaced(one, lambda size: None))
+    unnamed = _unnamed(call)
     return unnamed.attempt() or unnamed.guessed()
+
+
+def _unnamed(call: Call) -> Call:
+    return call.changed(lambda one: replaced(one, lambda size: None))
 
 
 def _samples(call: Call, names: Sequence[str]) -> Iterator[tuple[Valuation, Answer]]:
