@@ -139,6 +139,8 @@ _CLOCKS = {
 """Functions of the standard library that give something else each time."""
 _READERS = {"open", "input", "loadtxt", "genfromtxt", "fromfile", "memmap", "read_text", "read_bytes", "read_csv"}
 """Names of functions that read a file, or what is typed: nobody sees whether it has changed."""
+_LEAVES = (np.ndarray, np.generic, *ATOMS)
+"""Nothing stands behind these, unless their class is the user's."""
 _CODES = 4096  # kept in memory, with what they say
 _NEVER = ("__repr__", "__str__", "__init_subclass__", "__class_getitem__")
 
@@ -152,6 +154,7 @@ class _Search:
         self.foreign = False
         self.names: set[str] = set()
         self.functions: set[Any] = set()
+        self.depths: dict[Any, int] = {}  # of functions: the least at which one was reached
         self.objects: dict[int, Any] = {}
         inner = getattr(function, "func", function)
         inner = getattr(inner, "__func__", inner)
@@ -192,7 +195,12 @@ class _Search:
 
         Long, for the kinds are told apart in one place, the narrower before the wider.
         """
-        if isinstance(value, functools.partial):
+        if type(value) is types.FunctionType:  # the usual one, quickly
+            self.read(value)
+            if depth < self.depths.get(value, DEEPEST + 1):  # all that stands behind it has not been seen from here
+                self.depths[value] = depth
+                self.behind(what, value, depth)
+        elif isinstance(value, functools.partial):
             self.reach(what, value.func, depth)
             for one in (*value.args, *value.keywords.values()):
                 self.place((id(value), id(one)), what, Held(one))
@@ -201,9 +209,6 @@ class _Search:
             self.reach(what, value.__func__, depth)
         elif isinstance(value, (staticmethod, classmethod)):
             self.reach(what, value.__func__, depth)
-        elif isinstance(value, types.FunctionType):
-            self.read(value)
-            self.behind(what, value, depth)
         elif isinstance(value, types.BuiltinMethodType) and not isinstance(
             value.__self__, (types.ModuleType, type(None))
         ):
@@ -215,9 +220,7 @@ class _Search:
             if not is_library(home_of(value), self.home) and id(value) not in self.objects:
                 self.objects[id(value)] = value
                 self.look_into(value, depth)
-        elif isinstance(value, Layer) or (
-            isinstance(value, (np.ndarray, np.generic, *ATOMS)) and is_library(type(value).__module__)
-        ):
+        elif isinstance(value, Layer) or (isinstance(value, _LEAVES) and is_library(type(value).__module__)):
             return
         elif is_foreign(value):
             self.behind(what, value, depth)
@@ -229,9 +232,10 @@ class _Search:
         """The functions that a wrapper calls: np.vectorize, functools.wraps, cache, singledispatch, partialmethod."""
         for name in ("__wrapped__", "func", "pyfunc", "dispatcher"):
             inner = getattr(value, name, None)
-            if callable(inner) and depth < DEEPEST:
+            if inner is not None and callable(inner) and depth < DEEPEST:
                 self.reach(what, inner, depth + 1)
-        for inner in dict(getattr(value, "registry", None) or {}).values():
+        registry = getattr(value, "registry", None)
+        for inner in dict(registry).values() if registry else ():
             self.reach(what, inner, depth + 1)
 
     def look_into(self, value: Any, depth: int) -> None:

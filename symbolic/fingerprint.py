@@ -9,6 +9,7 @@ import contextlib
 import contextvars
 import enum
 import functools
+import operator
 import os
 import sys
 import types
@@ -27,6 +28,7 @@ _LIBRARIES = {"numpy", "symbolic", "scipy", "builtins"}
 _STANDARD = os.path.dirname(os.__file__)
 DEEPEST = 64
 _LARGEST = 5_000_000  # marks in one fingerprint; beyond that a state counts as moving
+_PACKAGES = 4096  # of which it is kept whether they are installed
 NOTHING = object()
 
 MOVING = object()
@@ -59,7 +61,12 @@ def is_library(module: str | None, home: str = "") -> bool:
     package = (module or "").partition(".")[0]
     if package in _LIBRARIES:
         return True
-    file = getattr(sys.modules.get(package), "__file__", None) or ""
+    return _is_installed(package, getattr(sys.modules.get(package), "__file__", None) or "", home)
+
+
+@functools.lru_cache(_PACKAGES)
+def _is_installed(package: str, file: str, home: str) -> bool:
+    """By where it lies; asked of every object that a function can reach, over and over."""
     if "site-packages" in file or "dist-packages" in file:
         return package != home
     # by its place, not by its name alone: a user's file may be called as a module of the standard library is
@@ -68,10 +75,14 @@ def is_library(module: str | None, home: str = "") -> bool:
 
 def is_moving(value: Any) -> bool:
     """Whether using a value changes it unseen: a random generator, an iterator. No module is loaded to find out."""
-    for module, names in _MOVING.items():
-        if module in sys.modules and isinstance(value, tuple(getattr(sys.modules[module], name) for name in names)):
-            return True
+    if any(isinstance(value, _moving(module)) for module in _MOVING if module in sys.modules):
+        return True
     return hasattr(type(value), "__next__") and not isinstance(value, type)
+
+
+@functools.cache
+def _moving(module: str) -> tuple[type, ...]:
+    return tuple([getattr(sys.modules[module], name) for name in _MOVING[module]])
 
 
 def fingerprint(value: Any, names: frozenset[str] | None, depth: int = 0, path: tuple[int, ...] = ()) -> Any:
@@ -80,8 +91,10 @@ def fingerprint(value: Any, names: frozenset[str] | None, depth: int = 0, path: 
     Long, for the kinds are told apart in one place: the usual ones first, the narrower before the wider.
     """
     kind = type(value)
-    if kind in (int, str, bytes, bool, type(None)):
+    if kind in _PLAIN:
         return kind, value
+    if kind in _NESTS:  # the usual ones, quickly
+        return _inside(kind, None, value, names, depth, path)
     if kind in (float, complex):
         return kind, repr(value)
     if kind in (set, frozenset):
@@ -102,20 +115,30 @@ def fingerprint(value: Any, names: frozenset[str] | None, depth: int = 0, path: 
         if id(value) in path or depth > DEEPEST:
             return Same(value)
         return _gathered(Same(value), named(value, names or frozenset()), names, depth + 1, (*path, id(value)))
-    if value is ABSENT or isinstance(value, (Layer, types.ModuleType, types.CodeType, *ATOMS, *_FIXED)):
+    if value is ABSENT or isinstance(value, _ONE_THING):
         return _gathered(Same(value), _own(value, names), names, depth + 1, (*path, id(value)))
     if is_moving(value):
         return MOVING
+    single = isinstance(value, (types.FunctionType, enum.Enum)) or (names is not None and not _is_container(value))
+    return _inside(kind, Same(value) if single else None, value, names, depth, path)
+
+
+def _inside(
+    kind: type, same: Same | None, value: Any, names: frozenset[str] | None, depth: int, path: tuple[int, ...]
+) -> Any:
+    """The fingerprint of what stands inside a container or an object, once on each path."""
     if id(value) in path:
         return Same(value)
     if depth > DEEPEST:
         return MOVING  # nobody looks further
-    single = isinstance(value, (types.FunctionType, enum.Enum)) or (names is not None and not _is_container(value))
-    head = (kind, Same(value) if single else None)
-    return _gathered(head, _contents(value, names), names, depth + 1, (*path, id(value)))
+    return _gathered((kind, same), _contents(value, names), names, depth + 1, (*path, id(value)))
 
 
+_PLAIN = frozenset((int, str, bytes, bool, type(None)))
+_NESTS = frozenset((dict, list, tuple))
 _FIXED = (types.MemberDescriptorType, property, staticmethod, classmethod, types.MethodDescriptorType)
+_ONE_THING = (Layer, types.ModuleType, types.CodeType, *ATOMS, *_FIXED)
+"""What is the same while it is the same object, but for what a class of the user's adds."""
 
 
 def _array_mark(value: Any) -> Any:
@@ -149,12 +172,15 @@ def named(value: Any, names: frozenset[str]) -> Iterator[Any]:
         kinds: list[type] = [*value.__mro__, *meta.__mro__]
         spaces = [vars(one) for one in kinds if one not in (object, type)]
         names |= {name for one in kinds if not is_library(home_of(one)) for name in _special(one)}
-    for name in sorted(names):
-        for space in spaces:
-            if name in space:
-                yield name
-                yield Same(space[name]) if isinstance(space[name], types.FunctionType) else space[name]
-                break
+    found: dict[str, Any] = {}
+    for space in reversed(spaces):  # the first has the last word
+        found.update([(name, space[name]) for name in names.intersection(space)])
+    for name, one in sorted(found.items(), key=_first):
+        yield name
+        yield Same(one) if isinstance(one, types.FunctionType) else one
+
+
+_first = operator.itemgetter(0)
 
 
 def _special(kind: type) -> Iterator[str]:
@@ -170,7 +196,7 @@ def is_foreign(value: Any) -> bool:
 
 
 def _is_container(value: Any) -> bool:
-    return isinstance(value, (*_CONTAINERS, Mapping, Sequence, Set))
+    return isinstance(value, (_CONTAINERS, Mapping, Sequence, Set))
 
 
 _CONTAINERS = (
@@ -182,7 +208,12 @@ _CONTAINERS = (
 def _gathered(head: Any, inside: Iterator[Any], names: frozenset[str] | None, depth: int, path: tuple[int, ...]) -> Any:
     marks: list[Any] = [head]
     for one in inside:
-        mark = one if isinstance(one, Same) else fingerprint(one, names, depth, path)
+        kind = type(one)
+        mark: Any = one
+        if kind in _PLAIN:
+            mark = kind, one
+        elif kind is not Same:
+            mark = fingerprint(one, names, depth, path)
         if mark is MOVING or len(marks) > _LARGEST:
             return MOVING
         marks.append(mark)
@@ -195,10 +226,12 @@ def _contents(value: Any, names: frozenset[str] | None) -> Iterator[Any]:
         for key, one in value.items():
             yield key
             yield one
-        yield from _own(value, names)
+        if type(value) is not dict:
+            yield from _own(value, names)
     elif isinstance(value, (list, tuple)):
         yield from value
-        yield from _own(value, names)
+        if type(value) not in _NESTS:
+            yield from _own(value, names)
     elif isinstance(value, types.MethodType):
         yield value.__self__
         yield value.__func__
@@ -226,32 +259,45 @@ def _contents(value: Any, names: frozenset[str] | None) -> Iterator[Any]:
             yield value.get()
     else:
         for name, one in attributes(value, None if is_foreign(value) else names):
-            if not _is_machinery(value, one):
+            if not _is_machinery(value, name, one):
                 yield name
                 yield one
         if not is_foreign(value):
             yield type(value)
 
 
-def _is_machinery(owner: Any, value: Any) -> bool:
-    """A generator, or a generated method, that SciPy's distributions carry along: no density reads it.
+def _is_machinery(owner: Any, name: str, value: Any) -> bool:
+    """What no value depends on: the traces that a derivative keeps, its function under a second name, and what
+    SciPy's distributions carry along.
 
-    What is drawn from the generator is noticed where it comes out: the body gives other numbers when it is run twice.
+    That is a generator, or a generated method, which no density reads. What is drawn from the generator is noticed
+    where it comes out: the body gives other numbers when it is run twice.
     """
-    carried = (np.random.RandomState, np.random.Generator, types.MethodType, np.vectorize)
-    return type(owner).__module__.startswith("scipy.stats.") and isinstance(value, carried)
+    home = type(owner).__module__
+    if home.startswith("symbolic."):
+        return name == "__wrapped__" or type(value).__module__ == "symbolic.paths"
+    return home.startswith("scipy.stats.") and isinstance(value, _CARRIED)
+
+
+_CARRIED = (np.random.RandomState, np.random.Generator, types.MethodType, np.vectorize)
 
 
 def attributes(value: Any, names: frozenset[str] | None) -> Iterator[tuple[str, Any]]:
     """The data of an object that code with these names could read, its own and its class's."""
-    held = getattr(value, "__dict__", {})
-    slots = [name for one in type(value).__mro__ for name in getattr(one, "__slots__", ())]
-    for name in sorted({*held, *slots} if names is None else names):
+    held, kind = getattr(value, "__dict__", {}), type(value)
+    if names is None:
+        there: Set[str] = {*held, *_slots(kind)}
+    else:  # of the many names those that there are: an intersection is quicker than a question for each
+        there = names.intersection(held).union(*[names.intersection(vars(one)) for one in kind.__mro__[:-1]])
+    for name in sorted(there):
         if name in held:
             yield name, held[name]
-            continue
-        if isinstance(getattr(type(value), name, NOTHING), types.MemberDescriptorType):
+        elif isinstance(getattr(kind, name, NOTHING), types.MemberDescriptorType):
             yield name, getattr(value, name, None)
+
+
+def _slots(kind: type) -> Iterator[str]:
+    return (name for one in kind.__mro__ for name in getattr(one, "__slots__", ()))
 
 
 STATIC[0] = lambda value: fingerprint(value, None)

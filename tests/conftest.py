@@ -9,6 +9,7 @@ settings.register_profile("long", max_examples=1000, deadline=None, print_blob=T
 settings.load_profile(os.environ.get("SYMBOLIC_HYPOTHESIS", "quick"))
 
 os.environ.setdefault("JAX_ENABLE_X64", "1")  # an oracle in float64
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")  # it compiles for each new shape, to run once
 os.environ.setdefault("JAX_PLATFORMS", "cpu")  # no probing for accelerators, no warning that there is none
 os.environ.setdefault("MPLBACKEND", "Agg")  # pictures without a screen
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -16,13 +16,14 @@ class Loss:
     """A real number made of a function's results: each, weighted entry by entry, summed; and its derivatives."""
 
     def __init__(self, subject: Subject, call: Call, draw: Draw) -> None:
-        self.subject, self.call, self.arrays = subject, call, call.arrays
+        self.about, self.arrays = (subject, call), call.arrays
         self.function = subject.of(call)
         self.wanted = [k for k, one in enumerate(call.arrays) if np.asarray(one).dtype.kind in "fc"]
         self.results = leaves(self.function(*call.arrays))
         wide = all(np.asarray(one).dtype.itemsize >= 8 for one in self.results)
         self.tolerance = 1e-6 if wide else 1e-3  # differences of float32 results
         self.weights = [self._weight(draw, np.asarray(one)) for one in self.results]
+        self.real = weighted_sum(self.function, self.arrays, self.wanted, self.weights)  # to be differentiated
 
     @staticmethod
     def _weight(draw: Draw, like: Any) -> Any:
@@ -32,29 +33,17 @@ class Loss:
         return weight.astype(like.dtype) if like.dtype.kind in "fc" else weight
 
     def __call__(self, *floats: Any) -> Any:
-        total: Any = 0.0
-        for weight, one in zip(self.weights, leaves(self.function(*self.with_floats(floats))), strict=True):
-            part = np.sum(np.real(np.conjugate(weight) * one)) if weight.dtype.kind == "c" else np.sum(weight * one)
-            total = total + part
-        return total
+        return self.real(*floats)
 
     def weighted(self) -> list[tuple[Any, Any]]:
         return [(weight, np.asarray(one)) for weight, one in zip(self.weights, self.results, strict=True)]
 
     def over(self, function: Callable[..., Any], parameters: Mapping[str, Any]) -> Callable[..., Any]:
         """Another function of the same name, of the floating arguments alone."""
-        named = self.subject._replace(function=function, parameters=parameters).of(self.call)
+        subject, call = self.about
+        named = subject._replace(function=function, parameters=parameters).of(call)
 
-        def of_floats(*floats: Any) -> Any:
-            return named(*self.with_floats(floats))
-
-        return of_floats
-
-    def with_floats(self, floats: Any) -> list[Any]:
-        given = list(self.arrays)
-        for k, one in zip(self.wanted, floats, strict=True):
-            given[k] = one
-        return given
+        return of_floats(named, self.arrays, self.wanted)
 
     @property
     def floats(self) -> list[Any]:
@@ -63,6 +52,36 @@ class Loss:
     @property
     def positions(self) -> tuple[int, ...]:
         return tuple(range(len(self.wanted)))
+
+
+# what is traced captures no more than it uses: all of that is watched, at each call
+
+
+def weighted_sum(
+    function: Callable[..., Any], arrays: Sequence[Any], wanted: Sequence[int], weights: Sequence[Any]
+) -> Callable[..., Any]:
+    of = of_floats(function, arrays, wanted)
+
+    def real(*floats: Any) -> Any:
+        total: Any = 0.0
+        for weight, one in zip(weights, leaves(of(*floats)), strict=True):
+            part = np.sum(np.real(np.conjugate(weight) * one)) if weight.dtype.kind == "c" else np.sum(weight * one)
+            total = total + part
+        return total
+
+    return real
+
+
+def of_floats(function: Callable[..., Any], arrays: Sequence[Any], wanted: Sequence[int]) -> Callable[..., Any]:
+    """A function of the floating arguments alone."""
+
+    def of(*floats: Any) -> Any:
+        given = list(arrays)
+        for k, one in zip(wanted, floats, strict=True):
+            given[k] = one
+        return function(*given)
+
+    return of
 
 
 def richardson(function: Callable[[float], Any], step: float = 4e-3) -> float:

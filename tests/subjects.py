@@ -84,16 +84,21 @@ class Subject(NamedTuple):
 
     def of(self, call: Call) -> Callable[..., Any]:
         """The function of the call's arrays alone; several results are a tuple."""
-
         named, placed = dict(self.parameters), []
         for name in self.parameters:
             if name in POSITIONAL.get(self.name, ()):
                 placed.append(named.pop(name))
 
-        def subject(*arrays: Any) -> Any:
-            return entries(self.function(*call.place(*arrays), *placed, **named))
+        return applied(self.function, call.place, placed, named)
 
-        return subject
+
+def applied(function: Any, place: Any, placed: list[Any], named: dict[str, Any]) -> Callable[..., Any]:
+    """It captures no more than it uses: all that a traced function captures is watched, at each call."""
+
+    def subject(*arrays: Any) -> Any:
+        return entries(function(*place(*arrays), *placed, **named))
+
+    return subject
 
 
 POSITIONAL = {"np.astype": ("dtype",)}

@@ -315,3 +315,13 @@ def test_the_square_of_an_absolute_value_has_no_kink() -> None:
     np.testing.assert_array_equal(s.hessian(lambda x: np.sum(np.abs(x) ** 2))(np.array([0.0, -3.0])), 2 * np.eye(2))
     found = grad(lambda z: np.sum(np.abs(z) ** 2))(np.array([0j, 1 + 2j]))
     np.testing.assert_array_equal(found, [0, 2 + 4j])
+
+
+def test_what_a_captured_derivative_has_traced_is_no_state() -> None:
+    inner = grad(lambda x: x**3)
+    outer = grad(lambda x: inner(x) * x)
+    assert outer(1.0) == 9.0
+    for x in (2.0, np.array(3.0), np.float32(4.0)):
+        inner(x)  # another trace, kept in `inner`
+        assert outer(1.0) == 9.0
+    assert outer.traces() == 1

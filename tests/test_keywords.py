@@ -71,6 +71,6 @@ def _gradient(subject: Any, call: Call, draw: Draw) -> None:
         or any(np.asarray(one).dtype.kind not in "fc" for one in loss.results)
     ):
         return
-    for k, delta in enumerate(value_and_grad(loss, loss.positions)(*loss.floats)[1]):
+    for k, delta in enumerate(value_and_grad(loss.real, loss.positions)(*loss.floats)[1]):
         way = direction(draw, loss.floats[k])
         agree(delta, way, along(loss, loss.floats, k, way), f"{subject}, gradient by argument {k}", loss.tolerance)

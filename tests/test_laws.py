@@ -211,7 +211,7 @@ def law_gradient(subject: Subject, data: st.DataObject, dtype: str = "float64") 
     loss = prepared(subject, draw)
     if isinstance(loss, bool):
         return loss
-    derivative = value_and_grad(loss, loss.positions)
+    derivative = value_and_grad(loss.real, loss.positions)
     value, deltas = derivative(*loss.floats)
     np.testing.assert_allclose(value, loss(*loss.floats), rtol=1e-12, atol=1e-12)
     for k, delta in enumerate(deltas):
@@ -243,8 +243,8 @@ def law_single(subject: Subject, data: st.DataObject) -> bool:
     loss = prepared(subject, draw)
     if isinstance(loss, bool):
         return loss
-    deltas = grad(loss, loss.positions)(*loss.floats)
-    wide = grad(loss, loss.positions)(*[np.asarray(one, np.float64) for one in loss.floats])
+    deltas = grad(loss.real, loss.positions)(*loss.floats)
+    wide = grad(loss.real, loss.positions)(*[np.asarray(one, np.float64) for one in loss.floats])
     for k, (delta, want) in enumerate(zip(deltas, wide, strict=True)):
         like_argument(delta, loss.floats[k], f"{subject}, gradient by argument {k}")
         scale = float(np.max(np.abs(want[np.isfinite(want)]), initial=1.0))
@@ -259,7 +259,7 @@ def law_second(subject: Subject, data: st.DataObject) -> bool:
     if isinstance(loss, bool):
         return loss
     ways = [direction(draw, one) for one in loss.floats]
-    first = grad(loss, loss.positions)
+    first = grad(loss.real, loss.positions)
 
     def slope(*floats: Any) -> Any:
         deltas = first(*floats)
@@ -330,7 +330,8 @@ def law_forward_second(subject: Subject, data: st.DataObject) -> bool:
         return loss
     floats = tuple(loss.floats)
     ways = tuple([_like(direction(draw, one), one) for one in floats])
-    slopes = grad(loss, loss.positions)
+    real = loss.real
+    slopes = grad(real, loss.positions)
     one = jvp(slopes, floats, ways)[1]
 
     def along_ways(t: float) -> float:
@@ -341,7 +342,7 @@ def law_forward_second(subject: Subject, data: st.DataObject) -> bool:
     if math.isfinite(rough):
         size = sum(far for _, far in curvature) + abs(rough)
         assert_close(sum(step for step, _ in curvature), rough, size, f"{subject}, v H v at {floats}", loss.tolerance)
-    other = grad(lambda *moved: jvp(loss, moved, ways)[1], loss.positions)(*floats)
+    other = grad(lambda *moved: jvp(real, moved, ways)[1], loss.positions)(*floats)
     for got, want, argument in zip(one, other, floats, strict=True):
         like_argument(got, argument, f"{subject}, H v")
         scale = float(np.max(np.abs(want[np.isfinite(want)]), initial=1.0)) if np.ndim(want) else 1.0 + abs(want)
