@@ -1,4 +1,4 @@
-"""Which polynomials approximate the elementary functions? Written by `python -m tests.minimax`.
+"""Which polynomials approximate the elementary functions? Written by `python tests/minimax.py`.
 
 The lowest power comes first; `between` is in double, for what is then rounded to float32.
 """
@@ -239,7 +239,7 @@ COEFFICIENTS: dict[str, dict[str, tuple[float, ...]]] = {
             7.894073802351325e-16,
         ),
     },
-    "erf_short": {  # the same, where erf is 1 in float32 already at 3.95
+    "erf_short": {  # the same to 3.95, where erf is 1 in float32
         "float": (  # error 2^-31.0
             0.6366198,
             0.10277147,

@@ -181,7 +181,7 @@ def arctanh(x: Term) -> Term:
 
 # ---------------------------------------------------------------------- sums of powers
 def logaddexp(x: Term, y: Term) -> Term:
-    """max + log(1 + e^-|x - y|)."""
+    """max + log(1 + e^-|x - y|): where the two cancel, right to 2 units of the greater one, as NumPy's about is."""
     e = unclamped_exp((-abs(x - y)).clamped(LEAST[x.element], None))
     return added(x, y, log_of_sum(*fast_two_sum(x.like(1), e)), math.log(2))
 
