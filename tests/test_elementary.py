@@ -139,8 +139,8 @@ POINTS: dict[str, tuple[Range, ...]] = {
     "cbrt": (WIDE, uniform(-10, 10)),
     "sqrt": (ABOVE,),
     "hypot": (WIDE, uniform(-3, 3)),
-    "logaddexp": (WIDE, uniform(-2, 2), uniform(-800, 800)),
-    "logaddexp2": (WIDE, uniform(-2, 2), uniform(-1200, 1200)),
+    "logaddexp": (WIDE, uniform(-2, 2), uniform(-800, 800), uniform(-40, 0)),
+    "logaddexp2": (WIDE, uniform(-2, 2), uniform(-1200, 1200), uniform(-60, 0)),
     "erf": (WIDE, uniform(-1, 1), uniform(-6, 6)),
     "erfc": (WIDE, uniform(-1, 1), uniform(-6, 28), uniform(0, 10.1)),
     "ndtr": (WIDE, uniform(-1, 1), uniform(-39, 9), uniform(-14.5, 0)),
@@ -180,6 +180,8 @@ def points(name: str, element: str) -> tuple[Array, ...]:
             2.0 ** random.uniform(0, 40, COUNT),
             whole,
         ]
+    if name.startswith("logaddexp"):  # one of two next to 0, so that the result is that of the other
+        rows[1][-1] = -(2.0 ** random.uniform(-40, -1, COUNT))
     return tuple(np.concatenate(one).astype(TYPES[element]) for one in rows)
 
 
