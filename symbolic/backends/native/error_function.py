@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-
 from symbolic.backends.native.coefficients import COEFFICIENTS, FIRST_RESTS
 from symbolic.backends.native.exponentials import Reduced, inverse_power, moved, power_less_one, reduced, reduced_expm1
 from symbolic.backends.native.formulas import (
