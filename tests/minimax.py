@@ -1,4 +1,4 @@
-"""Which polynomials stand in symbolic/backends/native/coefficients.py? `python -m tests.minimax` writes it.
+"""Which polynomials stand in symbolic/backends/native/coefficients.py? `python tests/minimax.py` writes it.
 
 Each is the best one for its weight, by Remez' exchange in 75 digits; then every coefficient is rounded to its type.
 """
@@ -54,6 +54,10 @@ def exponent(x: Any) -> Any:
     return -mpmath.log(mpmath.erfc(x))
 
 
+def curve_of_exponent(x: Any) -> Any:
+    return (exponent(x) / x - 2 / mpmath.sqrt(mpmath.pi)) / x
+
+
 HALF_LN2 = mpf("0.3501")  # a little more than ln 2 / 2, for the multiple of ln 2 is found by a rounded product
 ATANH = mpf("0.0301")  # ((√2 - 1)/(√2 + 1))² and a little more
 SQUARE = mpf("0.6275")  # (π/4)² and a little more: the multiple is found by a rounded product
@@ -105,12 +109,11 @@ WANTED = {
     ),
     "erf": Wanted(
         "(-log(erfc x)/x - 2/√π)/x from 0 to where erf is 1; an error in it counts less and less",
-        lambda x: (exponent(x) / x - 2 / mpmath.sqrt(mpmath.pi)) / x, mpf(10) ** -8, mpf("5.93"), lambda x: x * x / mpmath.expm1(exponent(x)),
-        {"double": 23},
+        curve_of_exponent, mpf(10) ** -8, mpf("5.93"), lambda x: x * x / mpmath.expm1(exponent(x)), {"double": 23},
     ),
     "erf_short": Wanted(
-        "the same, where erf is 1 in float32 already at 3.95",
-        lambda x: (exponent(x) / x - 2 / mpmath.sqrt(mpmath.pi)) / x, mpf(10) ** -8, mpf("3.95"), lambda x: x * x / mpmath.expm1(exponent(x)), {"float": 8},
+        "the same to 3.95, where erf is 1 in float32",
+        curve_of_exponent, mpf(10) ** -8, mpf("3.95"), lambda x: x * x / mpmath.expm1(exponent(x)), {"float": 8},
     ),
     "ndtr": Wanted(
         "exp(a²/2) Φ(-a) (a + 5/4) of t = (a - 5)/(a + 5), a from 0 to 38.7; beyond, for the logarithm",
@@ -118,7 +121,7 @@ WANTED = {
     ),
     "ndtr_short": Wanted(
         "the same to 14.5, where Φ is 0 in float32",
-        tail, mpf(-1), mpf("0.99999"), lambda t: weight_of_tail(t, mpf("14.5")), {"float": 10},
+        tail, mpf(-1), mpf("0.99999"), lambda t: weight_of_tail(t, mpf("14.5")), {"float": 11},
     ),
     "erfc": Wanted(
         "exp(x²) erfc(x) (x + 7/8) of t = (x - 7/2)/(x + 7/2), x from 0 to 27.3",
@@ -144,9 +147,8 @@ def best(wanted: Wanted, degree: int, rounds: int = 30) -> tuple[Any, list[Any]]
     for _ in range(rounds):
         rows = [[grid[i] ** k for k in range(degree + 1)] + [(-1) ** r / weights[i]] for r, i in enumerate(chosen)]
         *coefficients, level = mpmath.lu_solve(mpmath.matrix(rows), mpmath.matrix([values[i] for i in chosen]))
-        errors = [
-            (mpmath.polyval(coefficients[::-1], z) - y) * w for z, y, w in zip(grid, values, weights, strict=True)
-        ]
+        values_of_p = [mpmath.polyval(coefficients, z, asc=True) for z in grid]
+        errors = [(p - y) * w for p, y, w in zip(values_of_p, values, weights, strict=True)]
         greatest = max(map(abs, errors))
         if found is None or greatest < found[0]:
             found = greatest, coefficients
@@ -174,38 +176,34 @@ def written(coefficient: Any, element: str) -> str:
     return str(np.float32(float(coefficient))) if element == "float" else repr(float(coefficient))
 
 
-def main() -> None:
-    mp.dps = 75
+def page() -> str:
+    """The text of `coefficients.py`."""
     lines = [
-        '"""Which polynomials approximate the elementary functions? Written by `python -m tests.minimax`.',
+        '"""Which polynomials approximate the elementary functions? Written by `python tests/minimax.py`.',
         "",
         "The lowest power comes first; `between` is in double, for what is then rounded to float32.",
         '"""',
         "",
         "COEFFICIENTS: dict[str, dict[str, tuple[float, ...]]] = {",
     ]
-    rests: dict[str, dict[str, str]] = {}
+    rests = []
     for name, wanted in WANTED.items():
         lines.append(f'    "{name}": {{  # {wanted.note}')
         for element, degree in wanted.degrees.items():
-            error, coefficients = best(wanted, degree)
+            with mp.workdps(75):
+                error, coefficients = best(wanted, degree)
             lines.append(f'        "{element}": (  # error 2^{float(mpmath.log(error, 2)):.1f}')
             lines += [f"            {written(one, element)}," for one in coefficients]
             lines.append("        ),")
-            print(name, element, lines[-len(coefficients) - 2].split("#")[1])
             if name in FIRST_IN_TWO_PARTS:
                 first = coefficients[0]
-                rests[name] = {
-                    **rests.get(name, {}),
-                    element: written(first - mpf(float(written(first, element))), element),
-                }
+                rests.append(
+                    f'    "{name}": {{"{element}": {written(first - mpf(written(first, element)), element)}}},'
+                )
         lines.append("    },")
     lines += ["}", "", "FIRST_RESTS = {  # what rounding took from the first coefficient"]
-    lines += [
-        f'    "{name}": {{{", ".join(f"{one!r}: {text}" for one, text in of.items())}}},' for name, of in rests.items()
-    ]
-    PAGE.write_text("\n".join([*lines, "}"]).replace("'", '"') + "\n", encoding="utf-8")
+    return "\n".join([*lines, *rests, "}"]) + "\n"
 
 
 if __name__ == "__main__":
-    main()
+    PAGE.write_text(page(), encoding="utf-8")

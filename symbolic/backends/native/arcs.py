@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symbolic.backends.native.angles import HALF_PI
 from symbolic.backends.native.coefficients import COEFFICIENTS
-from symbolic.backends.native.formulas import Term, polynomial, where
+from symbolic.backends.native.formulas import Term, fast_two_sum, polynomial, where
 
 HUGE = {"double": 2.0**1020, "float": 2.0**124}
 
@@ -13,7 +13,8 @@ def arcsin(x: Term) -> Term:
     """Beyond ½, π/2 - 2·arcsin √((1 - |x|)/2)."""
     beyond, root, tail = halved(abs(x))
     high, low, _ = HALF_PI[x.element]
-    far = (high - root * 2) + (low - tail * 2)  # not the sum of both first: near ½ it would cost a digit
+    most, lost = fast_two_sum(x.like(high), root * -2)
+    far = most + (lost + (low - tail * 2))
     return where(beyond, far, root + tail).signed(x)
 
 

@@ -7,7 +7,6 @@ Laframboise 1981); the square is taken in two parts, since its error would be th
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from symbolic.backends.native.coefficients import COEFFICIENTS, FIRST_RESTS
@@ -97,6 +96,4 @@ def log_ndtr(x: Term) -> Term:
     ahead, more = scaled(NORMAL, a)
     positive = x > 0
     log = log_of_sum(where(positive, sum_, ahead), where(positive, lost - rest, more))
-    square, lost = two_product(a * 0.5, a)
-    behind = (log - where(square < math.inf, lost, 0)) - square
-    return where(positive, log, behind).signed(x.like(-1))
+    return where(positive, log, log - a * 0.5 * a).signed(x.like(-1))

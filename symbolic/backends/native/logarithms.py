@@ -181,15 +181,23 @@ def arctanh(x: Term) -> Term:
 
 # ---------------------------------------------------------------------- sums of powers
 def logaddexp(x: Term, y: Term) -> Term:
-    """max + log(1 + e^-|x - y|)."""
-    e = unclamped_exp((-abs(x - y)).clamped(LEAST[x.element], None))
-    return added(x, y, log_of_sum(*fast_two_sum(x.like(1), e)), math.log(2))
+    """max + log(1 + e^-|x - y|): where the two cancel, right to 2 units of the greater one, as NumPy's about is."""
+    most, d, rest = ordered(x, y)
+    e = unclamped_exp((-d).clamped(LEAST[x.element], None))
+    u, lost = fast_two_sum(x.like(1), e)
+    return where(x.eq(y), x + math.log(2), most + log_of_sum(u, lost - e * rest))
 
 
-def added(x: Term, y: Term, more: Term, of_equals: float) -> Term:
-    return where(x.eq(y), x + of_equals, where(x > y, x, y) + more)
+def ordered(x: Term, y: Term) -> tuple[Term, Term, Term]:
+    """The greater of two, and how much it is greater, in two parts: e⁻ᵈ would show what the first one lacks."""
+    greater = x > y
+    most, least = where(greater, x, y), where(greater, y, x)
+    d, rest = two_sum(most, -least)
+    return most, d, where(d < math.inf, rest, 0)
 
 
 def logaddexp2(x: Term, y: Term) -> Term:
-    e = exp2(-abs(x - y))
-    return added(x, y, in_base(TWO, *parts_of_sum(*fast_two_sum(x.like(1), e))), 1.0)
+    most, d, rest = ordered(x, y)
+    e = exp2(-d)
+    u, lost = fast_two_sum(x.like(1), e)
+    return where(x.eq(y), x + 1, most + in_base(TWO, *parts_of_sum(u, lost - e * (rest * math.log(2)))))
