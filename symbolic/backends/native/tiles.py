@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+from symbolic.backends.native.host import Host
 from symbolic.backends.native.text import BITS
 
 DEEP = 4096
@@ -12,15 +13,6 @@ DEEP = 4096
 
 SECOND_CACHE = 512 * 1024
 """So many bytes of A are used again for each strip of columns: half of a second cache."""
-
-
-class Host(Protocol):
-    """What a kernel asks of the processor."""
-
-    @property
-    def vector_bits(self) -> int: ...
-    @property
-    def fma(self) -> bool: ...
 
 
 class Strip(NamedTuple):
@@ -33,7 +25,7 @@ class Strip(NamedTuple):
 
 
 def lanes(element: str, host: Host) -> int:
-    return host.vector_bits // BITS[element]
+    return host.lanes(element)
 
 
 def tallest(vectors: int, host: Host) -> int:
@@ -41,8 +33,7 @@ def tallest(vectors: int, host: Host) -> int:
 
     Never more than eight, the ways of a first cache: rows are often so far apart that all lie in one set of it.
     """
-    registers = 32 if host.vector_bits == 512 else 16
-    return min(8, (registers - vectors - (1 if host.fma else 5)) // vectors)
+    return min(8, (host.registers - vectors - (1 if host.fma else 5)) // vectors)
 
 
 def depth(k: int | None, element: str) -> int:
@@ -59,7 +50,7 @@ def rows_at_once(k: int | None, element: str) -> int:
 
 def widest(host: Host) -> int:
     """The number of vectors of a tile that is as square as the registers allow."""
-    return 4 if host.vector_bits == 512 else 2
+    return 4 if host.registers == 32 else 2
 
 
 def heights(m: int, most: int) -> tuple[tuple[int, int], ...]:
