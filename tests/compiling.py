@@ -60,7 +60,7 @@ def element(dtype: Any) -> str:
     return {4: "float", 8: "double"}[np.dtype(dtype).itemsize]
 
 
-def steps(x: Any) -> tuple[int, ...]:
+def steps(x: Any) -> Any:
     """Strides in entries."""
     return tuple(int(one) // x.itemsize for one in x.strides)
 

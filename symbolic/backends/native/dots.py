@@ -21,7 +21,7 @@ def dots(
     sizes: tuple[Value, Value],
     host: Host,
 ) -> Iterator[tuple[list[Value], Value, Value | None]]:
-    """Σ over i < k of a[i] · b[i, j] for each row a: b is the address and the distance of columns, the sizes are n and k.
+    """Σ over i < k of a[i] · b[i, j] for each row a: b is its address and distance of columns, sizes are n and k.
 
     What follows is written for a vector of them of each row, the first j and the mask; it is within the loop over j.
     """

@@ -252,7 +252,7 @@ class _Product:
         f, n, columns, rows = self.f, self.sizes[1], self.told[1], known(high)
         if columns is not None:
             found, at = [], 0
-            most = widest(self.host) * (1 if self.lays_b() else 2)
+            most = widest(self.host) * (2 if rows is not None and rows <= 2 and not self.lays_b() else 1)
             for strip in strips(rows or 120, columns, most, self.element, self.host):
                 found.append((f.index(strip.many), strip, f.index(at)))
                 at += strip.many * strip.vectors * self.lanes

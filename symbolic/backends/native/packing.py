@@ -47,6 +47,7 @@ def transposer(module: Module, element: str, lanes: int) -> Function:
         if one.name == name:
             return one
     f = module.function(name, ["ptr", "i64", "ptr", "i64", "i64", "i64"], private=True)
+    lanes = min(lanes, 8)  # larger squares are compiled for four times as long, and hardly faster
     source, pitch, target, target_pitch, ni, nj = f.arguments
     fi, fj = (times(f, over(f, one, lanes), f.index(lanes)) for one in (ni, nj))
     with f.loop(f.index(0), fj, lanes) as j, f.loop(f.index(0), fi, lanes) as i:

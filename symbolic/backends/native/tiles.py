@@ -54,9 +54,15 @@ def widest(host: Host) -> int:
 
 
 def heights(m: int, most: int) -> tuple[tuple[int, int], ...]:
-    """m rows in as few tiles as can be, which are then as equal as can be."""
+    """m rows in tiles of one height if one not much below the most divides them: two heights are twice the code.
+
+    Else in as few tiles as can be, which are then as equal as can be.
+    """
     if m <= 0:
         return ()
+    for height in range(most, most * 2 // 3 - 1, -1):
+        if height and m % height == 0:
+            return ((height, m // height),)
     tiles = -(-m // most)
     low, more = divmod(m, tiles)
     return tuple((height, count) for height, count in ((low + 1, more), (low, tiles - more)) if count)
@@ -79,12 +85,15 @@ def _cut(m: int, n: int, vectors: int, element: str, host: Host) -> list[Strip]:
 
 
 def _cost(cut: Sequence[Strip], host: Host) -> float:
-    """Cycles for one term of all sums: additions at two vectors of 256 bits a cycle, loads at as many, and latency."""
+    """Cycles for one term of all sums: additions at two vectors of 256 bits a cycle, loads at as many, and latency.
+
+    A kernel more is code to be compiled: it must be worth a little.
+    """
     share = host.vector_bits / 512 if host.vector_bits > 128 else 0.5
     cost = 0.0
     for strip in cut:
         for height, count in strip.rows:
             work = height * strip.vectors * share
             loads = strip.vectors * share + height * 0.5
-            cost += strip.many * count * (max(work, loads, 4) + 0.25)
-    return cost
+            cost += strip.many * count * (max(work, loads, 4) + 0.05 * loads + 0.25)
+    return cost * (1 + 0.01 * sum(len(strip.rows) for strip in cut))
