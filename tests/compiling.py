@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 import ctypes
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from symbolic.backends.native.host import AVX2, AVX512, SSE2, Host
 from symbolic.backends.native.text import Function, Module, Value
 
 PROCESSORS = {
-    "sse2": (128, "x86-64", ["sse2"]),
-    "avx2": (256, "haswell", ["avx2", "fma"]),
-    "avx512": (512, "skylake-avx512", ["avx512f", "avx512vl", "avx512dq", "avx512bw"]),
+    "sse2": (SSE2, ["sse2"]),
+    "avx2": (AVX2, ["avx2", "fma"]),
+    "avx512": (AVX512, ["avx512f", "avx512vl", "avx512dq", "avx512bw"]),
 }
-"""Bits of a vector, LLVM's name for a processor that has them, and what must be there."""
+"""Levels that code is written for, and what must be there."""
 
 
-def processor(name: str) -> Any:
+def processor(name: str) -> Host:
     """One that this machine can run, else the test is skipped."""
     llvm = pytest.importorskip("llvmlite.binding", reason="the native machine needs llvmlite")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    bits, cpu, needed = PROCESSORS[name]
+    found, needed = PROCESSORS[name]
     features = llvm.get_host_cpu_features()
     missing = [one for one in needed if not features.get(one)]
     if missing:
         pytest.skip(f"this processor has no {', '.join(missing)}")
-    return SimpleNamespace(vector_bits=bits, fma=bits > 128, cpu=cpu)
+    return found
 
 
 def compiled(module: Module, name: str, host: Any, *kinds: Any) -> Any:
@@ -60,7 +60,7 @@ def element(dtype: Any) -> str:
     return {4: "float", 8: "double"}[np.dtype(dtype).itemsize]
 
 
-def steps(x: Any) -> tuple[int, ...]:
+def steps(x: Any) -> Any:
     """Strides in entries."""
     return tuple(int(one) // x.itemsize for one in x.strides)
 

@@ -7,9 +7,10 @@ from functools import partial
 
 from symbolic.backends.native.canvas import Canvas, Reading, Taps, Window, clear, fill, flatten, place, up
 from symbolic.backends.native.counting import each, inner, lanes_within, minus, plus, times
+from symbolic.backends.native.host import Host
 from symbolic.backends.native.sums import Sums, looped, nothing, stored, term
 from symbolic.backends.native.text import BITS, Function, Module, Value
-from symbolic.backends.native.tiles import Host, lanes, strips, widest
+from symbolic.backends.native.tiles import lanes, strips, widest
 
 Epilogue = Callable[[Function, Value, Value, Value, Value, "Value | None"], None]
 """`(f, sums, image, channel, pixel, mask)`: what becomes of a vector of results that lie beside each other, while it is
@@ -52,8 +53,8 @@ def convolution(
     of a workspace (`convolution_bytes`), then, as i64, the number of images if it is None here, then `extra`, which are
     for the epilogue. Strides, in entries, are those of contiguous arrays if not given: of `x` (image, channel, row,
     column), of `w` along its axes, of `y` (image, channel, pixel). With an `epilogue` the result is only touched by
-    what that writes. The zeros of the padding are terms like others: 0 · inf is NaN. A sum is in the order of the kernel's
-    rows, of channels, of the kernel's columns.
+    what that writes. The zeros of the padding are terms like others: 0 · inf is NaN. Sums are in the order of the
+    kernel's rows, of channels, of the kernel's columns.
     """
     f, many = begun(module, name, images, extra, private)
     source, weight, result, work = f.arguments[:4]

@@ -20,9 +20,10 @@ from symbolic.backends.native.conv import (
     room,
 )
 from symbolic.backends.native.counting import each, inner, lanes_within, minus, plus, times
+from symbolic.backends.native.host import Host
 from symbolic.backends.native.sums import stored
 from symbolic.backends.native.text import BITS, Function, Module, Value
-from symbolic.backends.native.tiles import Host, lanes
+from symbolic.backends.native.tiles import lanes
 
 Give = Callable[[Value, Value, Value, "Value | None"], None]
 """`(sums, channel, pixel, mask)`: what becomes of a vector of pixels that lie beside each other."""

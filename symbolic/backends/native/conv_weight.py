@@ -9,10 +9,11 @@ from symbolic.backends.native.canvas import Window, clear
 from symbolic.backends.native.conv import Four, begun, dense, room
 from symbolic.backends.native.counting import each, inner, lanes_within, minus, plus, times
 from symbolic.backends.native.gemm import Epilogue
+from symbolic.backends.native.host import Host
 from symbolic.backends.native.packing import lay
 from symbolic.backends.native.sums import Sums, looped, stored, term
 from symbolic.backends.native.text import BITS, Function, Module, Value
-from symbolic.backends.native.tiles import Host, lanes, strips, widest
+from symbolic.backends.native.tiles import lanes, strips, widest
 
 
 class _Plan(NamedTuple):
@@ -81,8 +82,8 @@ def weight_gradient(
     Its parameters are the addresses of the images, of the delta (n, out, rows, columns), of the gradient (out, channels
     // groups, kh, kw) and of a workspace (`weight_gradient_bytes`), the number of images if that is None here, then
     `extra`. Strides as for `convolution`: of `x` (image, channel, row, column), of `delta` (image, channel, pixel), of
-    the gradient `w` (result, entry): entries are numbered through channels, rows and columns of the kernel. An `epilogue`
-    is that of a product: `(f, sums, row, column, mask)`, with the result as row and the entry as column.
+    the gradient `w` (result, entry): entries are numbered through channels, rows and columns of the kernel. The
+    `epilogue` is that of a product: `(f, sums, row, column, mask)`, with the result as row and the entry as column.
     """
     f, many = begun(module, name, images, extra, private)
     source, deltas, result, work = f.arguments[:4]

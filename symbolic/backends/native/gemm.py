@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from symbolic.backends.native.counting import each, inner, known, lanes_within, least, minus, odd, over, plus, times
-from symbolic.backends.native.dots import dots
+from symbolic.backends.native.dots import MOST_ROWS, dots
+from symbolic.backends.native.host import Host
 from symbolic.backends.native.packing import lay
 from symbolic.backends.native.sums import looped, nothing, stored, term
 from symbolic.backends.native.text import BITS, Function, Module, Value
-from symbolic.backends.native.tiles import Host, Strip, depth, lanes, rows_at_once, strips, tallest, widest
+from symbolic.backends.native.tiles import Strip, depth, lanes, rows_at_once, strips, tallest, widest
 
 Epilogue = Callable[[Function, Value, Value, Value, "Value | None"], None]
 """`(f, sums, row, column, mask)`: what becomes of a vector of the product, C[row, column:column + lanes], while it is
@@ -77,10 +78,9 @@ def product(
     contiguous), with one rounding a term where the host has FMA. No term is left out: 0 · inf is NaN. C must not
     overlap A or B, unless the epilogue writes elsewhere.
 
-    >>> from types import SimpleNamespace
-    >>> module = Module()
-    >>> f = product(module, "mm", "float", SimpleNamespace(vector_bits=256, fma=True), sizes=(6, 16, 4),
-    ...             a=Strides(4, 1), b=Strides(16, 1), c=Strides(16, 1))
+    >>> from symbolic.backends.native.host import AVX2
+    >>> rows = {"a": Strides(4, 1), "b": Strides(16, 1), "c": Strides(16, 1)}
+    >>> f = product(Module(), "mm", "float", AVX2, sizes=(6, 16, 4), **rows)
     >>> f.parameters
     'ptr %a0, ptr %a1, ptr %a2, ptr %a3'
     """
@@ -158,7 +158,7 @@ class _Product:
         contiguous = known(self.a_strides[1]) == 1 and known(self.b_strides[0]) == 1
         if n == 1 and m != 1:
             self.turned().write()
-        elif m is not None and m <= 2 and contiguous and known(self.b_strides[1]) != 1:
+        elif m is not None and m <= MOST_ROWS and contiguous and known(self.b_strides[1]) != 1:
             self.dotted()
         else:
             self.blocks()
@@ -172,12 +172,11 @@ class _Product:
 
     def dotted(self) -> None:
         """Few rows, and a B whose columns are contiguous: each entry is a sum along both."""
-        f, (m, n, k) = self.f, self.sizes
-        with each(f, f.index(0), m) as row:
-            a = f.at(self.a, times(f, row, self.a_strides[0]), self.element)
-            for sums, column, mask in dots(
-                f, self.element, self.lanes, a, (self.b, self.b_strides[1]), (n, k), self.host
-            ):
+        f, (_, n, k) = self.f, self.sizes
+        rows = [f.index(r) for r in range(self.told[0] or 0)]
+        places = [f.at(self.a, times(f, row, self.a_strides[0]), self.element) for row in rows]
+        for vectors, column, mask in dots(f, self.element, places, (self.b, self.b_strides[1]), (n, k), self.host):
+            for sums, row in zip(vectors, rows, strict=True):
                 self.give(sums, row, column, mask)
 
     def blocks(self) -> None:
@@ -253,7 +252,7 @@ class _Product:
         f, n, columns, rows = self.f, self.sizes[1], self.told[1], known(high)
         if columns is not None:
             found, at = [], 0
-            most = widest(self.host) * (1 if self.lays_b() else 2)
+            most = widest(self.host) * (2 if rows is not None and rows <= 2 and not self.lays_b() else 1)
             for strip in strips(rows or 120, columns, most, self.element, self.host):
                 found.append((f.index(strip.many), strip, f.index(at)))
                 at += strip.many * strip.vectors * self.lanes

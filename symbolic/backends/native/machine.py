@@ -127,7 +127,11 @@ class Native:
                 needed[base] = (schedule.size(base) // group.rows * group.block, group.first, group.last)
             for base, (size, first, until) in needed.items():  # lives within a group overlap for as long as it runs
                 if first <= group.last and until >= group.first:
-                    needed[base] = (size, min(first, max(group.first, 0)) if first >= group.first else first, max(until, group.last))
+                    needed[base] = (
+                        size,
+                        min(first, max(group.first, 0)) if first >= group.first else first,
+                        max(until, group.last),
+                    )
         self.places, size = arranged(needed)
         self.places[WORK] = size
         products = [matrices(stage) for stage in schedule.stages if isinstance(stage, Contract)]

@@ -19,11 +19,13 @@ def turn(f: Function, rows: list[Value]) -> list[Value]:
     return rows
 
 
-def summed(f: Function, rows: list[Value]) -> Value:
-    """The sums of the lanes of as many vectors as each has lanes, in one vector."""
-    size, step = len(rows), 1
-    while step < size:
-        low, high = crossed(size, step)
+def summed(f: Function, rows: list[Value], step: int = 1) -> Value:
+    """The sums of the lanes of vectors, in one vector, if they are as many as each has lanes.
+
+    If they are fewer, a power of two, each sum is in parts, so many lanes apart; `step` goes on from there.
+    """
+    while len(rows) > 1:
+        low, high = crossed(rows[0].lanes, step)
         pairs = zip(rows[::2], rows[1::2], strict=True)
         rows = [f.add(f.shuffle(a, b, low), f.shuffle(a, b, high)) for a, b in pairs]
         step *= 2
@@ -45,6 +47,7 @@ def transposer(module: Module, element: str, lanes: int) -> Function:
         if one.name == name:
             return one
     f = module.function(name, ["ptr", "i64", "ptr", "i64", "i64", "i64"], private=True)
+    lanes = min(lanes, 8)  # larger squares are compiled for four times as long, and hardly faster
     source, pitch, target, target_pitch, ni, nj = f.arguments
     fi, fj = (times(f, over(f, one, lanes), f.index(lanes)) for one in (ni, nj))
     with f.loop(f.index(0), fj, lanes) as j, f.loop(f.index(0), fi, lanes) as i:

@@ -47,7 +47,9 @@ def predictor(native: Native, layer: Any, on: Specialization, inputs: Sequence[A
     _write(native, layer, on, len(inputs), watching, e)
     given = {"words": native.address, "modes": id(MODES), "segment": native.library.address(native.segment)}
     given |= {f"cell {k}": id(weight.cell) for k, weight in enumerate(on.weights)}
-    return callable_of(load(str(module)), "predict", general, e.words, {**given, **watching.given()}, (native, on, watching))
+    return callable_of(
+        load(str(module)), "predict", general, e.words, {**given, **watching.given()}, (native, on, watching)
+    )
 
 
 def _write(native: Native, layer: Any, on: Specialization, count: int, watching: Watching, e: Entry) -> None:
@@ -157,4 +159,3 @@ def install() -> bool:
     layouts.set_flag(_Method, _METHOD)
     Layer.predict = method  # type: ignore[method-assign, assignment]  # the same, faster
     return True
-

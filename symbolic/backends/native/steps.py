@@ -342,4 +342,3 @@ def _only(trainer: Trainer[Any, Any], groups: Groups) -> Optimizer:
 
 def _address(array: Any) -> int:
     return int(array.__array_interface__["data"][0])
-

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from symbolic.backends.native.counting import known, times
+from symbolic.backends.native.host import Host
 from symbolic.backends.native.text import Function, Value
-from symbolic.backends.native.tiles import Host
 
 UNROLLED = 128
 """So many products at most are written one after the other, without a loop."""

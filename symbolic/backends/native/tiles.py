@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+from symbolic.backends.native.host import Host
 from symbolic.backends.native.text import BITS
 
 DEEP = 4096
@@ -12,15 +13,6 @@ DEEP = 4096
 
 SECOND_CACHE = 512 * 1024
 """So many bytes of A are used again for each strip of columns: half of a second cache."""
-
-
-class Host(Protocol):
-    """What a kernel asks of the processor."""
-
-    @property
-    def vector_bits(self) -> int: ...
-    @property
-    def fma(self) -> bool: ...
 
 
 class Strip(NamedTuple):
@@ -33,7 +25,7 @@ class Strip(NamedTuple):
 
 
 def lanes(element: str, host: Host) -> int:
-    return host.vector_bits // BITS[element]
+    return host.lanes(element)
 
 
 def tallest(vectors: int, host: Host) -> int:
@@ -41,8 +33,7 @@ def tallest(vectors: int, host: Host) -> int:
 
     Never more than eight, the ways of a first cache: rows are often so far apart that all lie in one set of it.
     """
-    registers = 32 if host.vector_bits == 512 else 16
-    return min(8, (registers - vectors - (1 if host.fma else 5)) // vectors)
+    return min(8, (host.registers - vectors - (1 if host.fma else 5)) // vectors)
 
 
 def depth(k: int | None, element: str) -> int:
@@ -59,13 +50,19 @@ def rows_at_once(k: int | None, element: str) -> int:
 
 def widest(host: Host) -> int:
     """The number of vectors of a tile that is as square as the registers allow."""
-    return 4 if host.vector_bits == 512 else 2
+    return 4 if host.registers == 32 else 2
 
 
 def heights(m: int, most: int) -> tuple[tuple[int, int], ...]:
-    """m rows in as few tiles as can be, which are then as equal as can be."""
+    """m rows in tiles of one height if one not much below the most divides them: two heights are twice the code.
+
+    Else in as few tiles as can be, which are then as equal as can be.
+    """
     if m <= 0:
         return ()
+    for height in range(most, most * 2 // 3 - 1, -1):
+        if height and m % height == 0:
+            return ((height, m // height),)
     tiles = -(-m // most)
     low, more = divmod(m, tiles)
     return tuple((height, count) for height, count in ((low + 1, more), (low, tiles - more)) if count)
@@ -88,12 +85,15 @@ def _cut(m: int, n: int, vectors: int, element: str, host: Host) -> list[Strip]:
 
 
 def _cost(cut: Sequence[Strip], host: Host) -> float:
-    """Cycles for one term of all sums: additions at two vectors of 256 bits a cycle, loads at as many, and latency."""
+    """Cycles for one term of all sums: additions at two vectors of 256 bits a cycle, loads at as many, and latency.
+
+    A kernel more is code to be compiled: it must be worth a little.
+    """
     share = host.vector_bits / 512 if host.vector_bits > 128 else 0.5
     cost = 0.0
     for strip in cut:
         for height, count in strip.rows:
             work = height * strip.vectors * share
             loads = strip.vectors * share + height * 0.5
-            cost += strip.many * count * (max(work, loads, 4) + 0.25)
-    return cost
+            cost += strip.many * count * (max(work, loads, 4) + 0.05 * loads + 0.25)
+    return cost * (1 + 0.01 * sum(len(strip.rows) for strip in cut))
