@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.captured import UNBOUND, Contents, Global, Held, Watch
 from symbolic.context import MODES
 from symbolic.execution import Executable, Specialization
 from symbolic.fingerprint import ABSENT, MOVING, NOTHING, home_of, is_library
 from symbolic.layer import Layer
 from symbolic.live import LiveWatch
 from symbolic.paths import Paths
+from symbolic.watch import UNBOUND, Contents, Global, Held, Watch
 
 MISS = object()
 """Said of a call of another kind."""
@@ -74,7 +74,7 @@ class Shortcuts:
                 self.served.pop(gone, None)
 
 
-class Unusual(Exception):
+class Unusual(Exception):  # noqa: N818 - no error, but an answer
     """There is no shortcut to such a call."""
 
 
@@ -103,7 +103,9 @@ class Writer:
     def inputs(self, inputs: Sequence[Any]) -> None:
         """No special mode, and inputs of these kinds: `x0`, `x1`, …"""
         tests = [test for k, one in enumerate(inputs) for test in self._kind(f"x{k}", one)]
-        self.write("if MODES or len(inputs) != %d:" % len(inputs), "    return MISS")
+        if not inputs:
+            raise Unusual
+        self.write(f"if MODES or len(inputs) != {len(inputs)}:", "    return MISS")
         self.write(f"{''.join(f'x{k}, ' for k in range(len(inputs)))} = inputs")
         self.write(f"if {' or '.join(tests)}:", "    return MISS")
 

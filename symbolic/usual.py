@@ -17,8 +17,8 @@ from symbolic.execution import Executable, Specialization, finite
 from symbolic.leaves import COMMITTING, STEPPING, Cell, as_kind, commit
 from symbolic.ops.passing import Tuple
 from symbolic.optimizer import LAST_MOVER, Optimizer
-from symbolic.shortcut import MISS, Unusual, Writer
-from symbolic.spec import AnySpec, Spec
+from symbolic.shortcut import Unusual, Writer
+from symbolic.spec import AnySpec, Spec, product
 from symbolic.values import entries, finished, like_argument
 
 if TYPE_CHECKING:
@@ -34,17 +34,27 @@ def is_given(value: Any, inputs: Sequence[Any]) -> bool:
     return flat and len(taken) == len(inputs) and all(a is b for a, b in zip(taken, inputs, strict=True))
 
 
-def _finite(spec: AnySpec, name: str) -> str:
-    """A quick test that holds only if an output has no infinity and no NaN; empty if it never has."""
-    kind = spec.dtype.kind if isinstance(spec, Spec) and spec.dtype is not None else ""
-    if isinstance(spec, Spec) and kind in ("b", "i", "u"):
-        return ""
-    if isinstance(spec, Spec) and kind == "f" and spec.known and spec.dtype in _SQUARED:
-        if not spec.shape:
-            return f"isfinite({name})"
-        flat = name if len(spec.shape) == 1 else f"(flat := {name}.ravel('K'))"
-        return f"isfinite({flat}.dot({'flat' if len(spec.shape) > 1 else name}))"  # a sum of squares
-    return f"finite(({name},))"
+def finite_tests(specs: Sequence[AnySpec], names: Sequence[str]) -> list[str]:
+    """Quick tests that all hold only if no output has an infinity or a NaN; they never warn.
+
+    Two arrays of one size are looked at together: where an entry is not finite, neither is a product with it.
+    """
+    tests: list[str] = []
+    waiting: dict[Any, str] = {}
+    for spec, name in zip(specs, names, strict=True):
+        dtype, shape = (spec.dtype, spec.shape) if isinstance(spec, Spec) and spec.known else (None, None)
+        if dtype is None or shape is None or (dtype.kind not in "biu" and dtype not in _SQUARED):
+            tests.append(f"finite(({name},))")
+        elif dtype.kind == "f" and not shape:
+            tests.append(f"isfinite({name})")
+        elif dtype.kind == "f":
+            key = dtype, product(shape)
+            other = waiting.pop(key, None)
+            if other is None:
+                waiting[key] = name
+            else:
+                tests.append(f"isfinite(vdot({other}, {name}))")
+    return tests + [f"isfinite(vdot({name}, {name}))" for name in waiting.values()]
 
 
 _SQUARED = {np.dtype(np.float32), np.dtype(np.float64)}
@@ -56,7 +66,7 @@ class Usual(Writer):
     def __init__(self, on: Specialization, executable: Executable) -> None:
         super().__init__()
         self.on, self.executable = on, executable
-        self.names.update(isfinite=math.isfinite, finite=finite, COMMITTING=COMMITTING)
+        self.names.update(isfinite=math.isfinite, vdot=np.vdot, finite=finite, COMMITTING=COMMITTING)
 
     def run(self, arguments: Sequence[str], results: Sequence[str], depth: int) -> None:
         """The results of the program's code, in its lock where it has buffers."""
@@ -85,7 +95,7 @@ class Usual(Writer):
 
     def look(self, specs: Sequence[AnySpec], names: Sequence[str], otherwise: str, depth: int) -> None:
         """Where a result is not finite, the general way goes on."""
-        tests = [test for spec, name in zip(specs, names, strict=True) if (test := _finite(spec, name))]
+        tests = finite_tests(specs, names)
         if tests:
             every = "".join(f"{name}, " for name in names)
             self.write(f"if not ({' and '.join(tests)}) and not finite(({every})):", depth=depth)

@@ -126,4 +126,3 @@ def _cut(order: Sequence[Unit]) -> list[list[Unit]]:
 def compiled(program: Program, into: Sequence[int] = ()) -> Compiled:
     """The program as code."""
     return Compiled(program, into)
-
