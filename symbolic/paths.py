@@ -99,7 +99,7 @@ class Paths:
         """Whether a call of this kind still runs by this specialization, if what its trace watches has not changed."""
         kept = self.table.get(key)
         self.restless = 0
-        return bool(kept) and kept[0] is on
+        return kept is not None and bool(kept) and kept[0] is on
 
     def run(self, key: Any, request: Callable[[Any], Request], use: Callable[[Specialization], T]) -> T:
         """`use` of the specialization on whose path the call stays. It changes nothing before the decisions hold."""

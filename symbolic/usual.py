@@ -14,7 +14,7 @@ import numpy as np
 
 from symbolic.context import here
 from symbolic.execution import Executable, Specialization, finite
-from symbolic.leaves import COMMITTING, STEPPING, Cell, as_kind, commit
+from symbolic.leaves import COMMITTING, STEPPING, Cell, as_kind, put
 from symbolic.ops.passing import Tuple
 from symbolic.optimizer import LAST_MOVER, Optimizer
 from symbolic.shortcut import Unusual, Writer
@@ -109,7 +109,8 @@ class Usual(Writer):
             self.write("with COMMITTING:", depth=depth)
         for name, weight in zip(names, self.on.weights, strict=True):
             cell = self.name(weight.cell, "cell")
-            self.write(f"    {name} = {cell}.value if {cell}.exposed else expose({cell})", depth=depth)
+            seen = f"{cell}.exposed and {cell}.owner is None"
+            self.write(f"    {name} = {cell}._value if {seen} else expose({cell})", depth=depth)
         captured = [f"a{k}" for k in range(len(self.on.captured))]
         for name, one in zip(captured, self.on.captured, strict=True):
             self.write(f"{name} = {self.place(one.fetch)}", depth=depth)
@@ -266,16 +267,27 @@ class _Stepping(Usual):
             ):
                 raise Unusual  # with ways of its own
             self.names.update({f"o{g}": optimizer, f"steps{g}": optimizer._steps, f"key{g}": optimizer.key()})
-            self.write(f"taken{g} = steps{g}.taken", f"if o{g}._key is not key{g} or not taken{g}:", depth=2)
+            self.write(f"taken{g} = steps{g}._taken", f"if o{g}._key is not key{g} or not taken{g}:", depth=2)
             self.write("    return MISS", depth=2)
             if optimizer.names:
                 self.states(g, optimizer, [self.on.weights[k] for k in numbers])
         self.movers()
+        self.owners()
+
+    def owners(self) -> None:
+        """No code holds what is moved here: what is read, and what is put, are the plain fields."""
+        movers = [(g, optimizer) for g, (optimizer, _) in enumerate(self.groups) if optimizer is not None]
+        held = [f"steps{g}" for g, _ in movers] + [f"kept{g}" for g, optimizer in movers if optimizer.names]
+        for k, weight in enumerate(self.on.weights):
+            self.names[f"c{k}"] = weight.cell
+            held.append(f"c{k}")
+        self.write(f"if {' or '.join(f'{one}.owner is not None' for one in [*held, 'movers'])}:", depth=2)
+        self.write("    return MISS", depth=2)
 
     def states(self, g: int, optimizer: Optimizer, weights: Sequence[Any]) -> None:
         """The state of each weight, which it has by now."""
         kept = self.names[f"kept{g}"] = optimizer._states
-        self.write(f"states{g} = kept{g}.entries", depth=2)
+        self.write(f"states{g} = kept{g}._entries", depth=2)
         for n, weight in enumerate(weights):
             if kept.get(weight) is None:
                 raise Unusual
@@ -300,15 +312,14 @@ class _Stepping(Usual):
             return True
 
         names.update(moved=None, same_movers=same)
-        self.write("if movers.entries is not moved and not same_movers():", "    return MISS", depth=2)
+        self.write("if movers._entries is not moved and not same_movers():", "    return MISS", depth=2)
 
     # ------------------------------------------------------------------ what the program is given
     def values(self, inputs: tuple[Any, ...], depth: int) -> list[str]:
         """In the order of the general way, which asks the schedules last."""
         found = [f"x{k}" for k in range(len(inputs))]
-        for k, weight in enumerate(self.on.weights):
-            self.names[f"c{k}"] = weight.cell
-            self.write(f"w{k} = c{k}.value", depth=depth)
+        for k in range(len(self.on.weights)):
+            self.write(f"w{k} = c{k}._value", depth=depth)
             found.append(f"w{k}")
         for k, one in enumerate(self.on.captured):
             self.write(f"a{k} = {self.place(one.fetch)}", depth=depth)
@@ -337,41 +348,41 @@ class _Stepping(Usual):
         first += len(deltas)
         new = dict(zip(self.step.moving, self.results[first:], strict=False))
         states = iter(self.results[first + len(self.step.moving) :])
-        self.names.update(commit=commit, kind=as_kind)
+        self.names.update(put=put, kind=as_kind)
         changes = []
         for k, delta in enumerate(deltas):
-            changes.append(f"(c{k}, 'delta', {delta})")
+            changes.append(f"(c{k}, '_delta', {delta})")
             if k in new:
                 changes += self.moved(k, new[k], f"n{k}" in targets)
         changes += [one for g, group in enumerate(self.groups) for one in self.counted(g, *group, states)]
         self.write("with COMMITTING:", depth=2)
-        self.write(f"    commit(({', '.join(changes)},))", depth=2)
+        self.write(f"    put(({', '.join(changes)},))", depth=2)
 
     def moved(self, k: int, result: str, is_array: bool) -> list[str]:
         """The changes of a weight's cell; see `Cell.changes`."""
         if is_array:
-            self.write(f"if {result} is not n{k}:", f"    {result} = kind(c{k}.value, {result})", depth=2)
-            spare = [f"(c{k}, 'spare', None if c{k}.exposed else c{k}.value)"]
+            self.write(f"if {result} is not n{k}:", f"    {result} = kind(c{k}._value, {result})", depth=2)
+            spare = [f"(c{k}, 'spare', None if c{k}.exposed else c{k}._value)"]
         else:
             if type(self.on.weights[k].cell.value) is float:
                 self.write(f"if type({result}) is not float:", depth=2)
-                self.write(f"    {result} = kind(c{k}.value, {result})", depth=2)
+                self.write(f"    {result} = kind(c{k}._value, {result})", depth=2)
             else:
-                self.write(f"{result} = kind(c{k}.value, {result})", depth=2)
+                self.write(f"{result} = kind(c{k}._value, {result})", depth=2)
             spare = []
-        return [f"(c{k}, 'value', {result})", *spare, f"(c{k}, 'exposed', False)"]
+        return [f"(c{k}, '_value', {result})", *spare, f"(c{k}, 'exposed', False)"]
 
     def counted(self, g: int, optimizer: Any, numbers: Sequence[int], states: Any) -> list[str]:
         """The changes of an optimizer; see `Optimizer.changes`."""
         if optimizer is None:
             return []
-        found = [f"(steps{g}, 'taken', taken{g} + 1)"]
+        found = [f"(steps{g}, '_taken', taken{g} + 1)"]
         if optimizer.names:
             entries = []
             for n, k in enumerate(numbers):
                 state = "".join([next(states) + ", " for _ in optimizer.names])
                 entries.append(f"{id(self.on.weights[k])}: (state{g}_{n}[0], ({state}))")
-            found.append(f"(kept{g}, 'entries', {{**kept{g}.entries, {', '.join(entries)}}})")
+            found.append(f"(kept{g}, '_entries', {{**kept{g}._entries, {', '.join(entries)}}})")
         return found
 
 

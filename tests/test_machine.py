@@ -3,7 +3,7 @@
 The interpreter, which knows neither, is the oracle; and NumPy itself.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,12 @@ ELEMENTWISE: list[Callable[..., Any]] = [
     lambda a, b: a[::-1] + b,
 ]
 SHAPES = [(97,), (31, 5), (13, 2, 4), (96,), (64, 1), (1, 90)]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def numpys_machine() -> Iterator[None]:
+    with s.use("numpy"):
+        yield
 
 
 @pytest.fixture

@@ -29,6 +29,12 @@ ONES = np.ones(3)
 X, Y = RNG.normal(size=(8, 5)), RNG.normal(size=8)
 
 
+@pytest.fixture(autouse=True, scope="module", params=["numpy"])
+def machine(request: pytest.FixtureRequest) -> Iterator[None]:
+    with s.use(request.param):
+        yield
+
+
 def regression(dtype: Any = np.float64) -> Any:
     w, b = np.linspace(-1.0, 1.0, 5).astype(dtype), dtype(0.5)
 
