@@ -215,6 +215,8 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
             if n > 0:  # the first one, or one that the machine leaves to us
                 found = self.shortcuts(inputs)
                 result = self._served(inputs) if found is MISS else found
+                if found is not MISS and self.steps is not None:
+                    self.steps.again()
                 n -= 1
         return result
 
