@@ -13,6 +13,7 @@ import keyword
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -122,20 +123,21 @@ class Writer:
         """The general way would still take this trace and this code."""
         if on.tracing.decisions or on.tracing.moving or key is None or executable.code is None:
             raise Unusual
-        names = self.names
-        names.update(paths=paths, version=paths.version, executable=executable, code=executable.code)
+        mark, held = paths.mark, ref(paths)  # which keeps the shortcut: nothing may lead back, or both would linger
+        self.names.update(mark=mark, version=mark.version, executable=executable, code=executable.code)
         if not paths.usual(key, on):
             raise Unusual
 
-        def still() -> bool:
-            version = paths.version
-            if not paths.usual(key, on):
+        def still(names: dict[str, Any]) -> bool:
+            version, now = mark.version, held()
+            if now is None or not now.usual(key, on):
                 return False
             names["version"] = version
             return True
 
-        names["still"] = still
-        self.write("if (paths.version is not version and not still()) or executable.code is not code:", depth=depth)
+        self.names.update(still=still, globals=globals)
+        stale = "(mark.version is not version and not still(globals())) or executable.code is not code"
+        self.write(f"if {stale}:", depth=depth)
         self.write("    return STALE", depth=depth)
         self._watches(on.tracing.watches, depth)
 

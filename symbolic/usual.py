@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 
@@ -239,9 +240,9 @@ class _Stepping(Usual):
         targets = self.targets(depth)
         self.run([*values, *targets], self.results, depth)
         self.released(2)
-        self.names["completed"] = lambda values, results: self.trainer.completed(
-            self.on, self.step, self.groups, values, results
-        )
+        on, step, groups = self.on, self.step, self.groups
+        trainer: Any = ref(self.trainer)  # which keeps the shortcut
+        self.names["completed"] = lambda values, results: trainer().completed(on, step, groups, values, results)
         rest = f"return completed([{', '.join(values)}], ({''.join(one + ', ' for one in self.results)}))"
         self.look(self.specs(), self.results, rest, 2)
         self.commit(targets)
@@ -302,17 +303,16 @@ class _Stepping(Usual):
             if optimizer is not None
             for k in numbers
         ]
-        names = self.names
 
-        def same() -> bool:
+        def same(names: dict[str, Any]) -> bool:
             entries = LAST_MOVER.entries
             if any(LAST_MOVER.get(weight) is not steps for weight, steps in pairs):
                 return False
             names["moved"] = entries
             return True
 
-        names.update(moved=None, same_movers=same)
-        self.write("if movers._entries is not moved and not same_movers():", "    return MISS", depth=2)
+        self.names.update(moved=None, same_movers=same)
+        self.write("if movers._entries is not moved and not same_movers(globals()):", "    return MISS", depth=2)
 
     # ------------------------------------------------------------------ what the program is given
     def values(self, inputs: tuple[Any, ...], depth: int) -> list[str]:

@@ -6,9 +6,11 @@ The general way is the oracle: within `context.special()` no call takes a shortc
 # what a weight's delta is, is of no interest here
 # mypy: disable-error-code="var-annotated"
 
+import gc
 import signal
 import types
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -552,9 +554,6 @@ def test_an_interrupt_falls_between_steps() -> None:
 
 
 def test_a_network_is_gone_when_nobody_holds_it() -> None:
-    import gc
-    import weakref
-
     net = regression()
     warmed(net.predict, X, Y)
     assert network(net).shortcuts.kept
@@ -574,3 +573,20 @@ def test_a_layer_called_by_position_predicts() -> None:
         assert f(np.ones(3), 4).tolist() == [5.0] * 3
         assert f(np.ones(3), y=np.zeros(3)).tolist() == [2.0] * 3
     assert isinstance(f, types.FunctionType) is False
+
+
+def test_what_a_shortcut_holds_is_freed_at_once() -> None:
+    """Nothing that it is written over leads back to who keeps it."""
+    net, x = regression(), X.copy()
+    step, slope = net.trainer(SGD(0.1)), s.value_and_grad(lambda v: np.sum(v * v))
+    warmed(step, x, Y), warmed(net.predict, x, Y), warmed(slope, x)
+    kept = [*step.shortcuts.kept, *network(net).shortcuts.kept, *slope.shortcuts.kept]  # type: ignore[attr-defined]
+    gone = [weakref.ref(one) for one in (*kept, step, slope)]
+    assert len(kept) == 3
+    gc.collect()
+    gc.disable()
+    try:
+        del kept, step, slope, net
+        assert [one() for one in gone] == [None] * 5
+    finally:
+        gc.enable()
