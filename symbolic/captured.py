@@ -22,11 +22,8 @@ from symbolic.fingerprint import (
     ABSENT,
     ATOMS,
     DEEPEST,
-    MOVING,
-    NOTHING,
     Same,
     attributes,
-    fingerprint,
     home_of,
     is_foreign,
     is_library,
@@ -35,90 +32,9 @@ from symbolic.fingerprint import (
 )
 from symbolic.layer import Layer
 from symbolic.rewriting import codes_of
+from symbolic.watch import UNBOUND, Contents, Global, Held, Watch
 
 _KNOWN = ("numpy", "symbolic", "math", "builtins", "functools", "itertools", "operator", "typing", "collections")
-
-
-class Held:
-    """A place that is an object itself."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __call__(self) -> Any:
-        return self.value
-
-
-class Contents:
-    """The variable of an enclosing function."""
-
-    __slots__ = ("cell",)
-
-    def __init__(self, cell: types.CellType) -> None:
-        self.cell = cell
-
-    def __call__(self) -> Any:
-        return self.cell.cell_contents
-
-
-class Global:
-    """A global name, and attributes of it through modules."""
-
-    __slots__ = ("path", "space")
-
-    def __init__(self, space: dict[str, Any], path: tuple[str, ...]) -> None:
-        self.space, self.path = space, path
-
-    def __call__(self) -> Any:
-        value: Any = self.space[self.path[0]]
-        for name in self.path[1:]:
-            value = getattr(value, name)
-        return value
-
-
-UNBOUND = (NameError, ValueError, AttributeError, KeyError)
-"""What such a place raises while nothing stands there."""
-
-
-class Watch:
-    """One place that a function reads, and what stood there."""
-
-    __slots__ = ("atomic", "fetch", "foreign", "key", "names", "readers", "seen", "what")
-    atomic: Any
-    fetch: Callable[[], Any]
-    foreign: bool
-    names: frozenset[str] | None
-    readers: int
-    seen: Any
-    what: str
-
-    def __init__(self, what: str, fetch: Callable[[], Any], names: frozenset[str] | None) -> None:
-        self.what, self.fetch, self.names = what, fetch, names
-        self.key: Any = None  # of the place
-        self.readers = 0  # functions that name it
-        self.foreign = False  # the code also calls other libraries than NumPy
-        value = self.value()
-        own_class = isinstance(value, type) and not is_library(home_of(value))  # its attributes may change
-        own = own_class or not is_library(type(value).__module__) or getattr(value, "__self__", None) is not None
-        self.atomic = value if isinstance(value, ATOMS) and not own and not isinstance(value, np.ufunc) else NOTHING
-        self.seen = fingerprint(value, names)
-
-    def value(self) -> Any:
-        try:
-            return self.fetch()
-        except UNBOUND:
-            return ABSENT
-
-    def holds(self) -> bool:
-        value = self.value()
-        if self.atomic is not NOTHING and value is self.atomic:
-            return True
-        return self.seen is not MOVING and bool(fingerprint(value, self.names) == self.seen)
-
-
-# --------------------------------------------------------------------------- finding the places
 
 
 def watches(function: Any) -> list[Watch]:

@@ -27,10 +27,10 @@ from symbolic.ops.passing import Mark, Tuple
 from symbolic.outcome import HOLE, Outcome, is_layer, opened, outcome
 from symbolic.paths import Paths, Request, Traces
 from symbolic.plan import own
+from symbolic.shortcut import MISS, Shortcuts
 from symbolic.spec import OpaqueSpec, TupleSpec, describe, key_of, spec_of
 from symbolic.structure import Tree, alike, count, flatten, shown, unflatten
 from symbolic.trace import Tracing, constant_value, is_constant, run_body, trace
-from symbolic.shortcut import MISS, Shortcuts
 from symbolic.usual import gradient, is_given
 from symbolic.values import like_argument, native
 
@@ -177,9 +177,7 @@ class Derivative:
             self.shortcuts.offer(executable, lambda: gradient(self, on, call, args, executable))
         return found
 
-    def _called(
-        self, call: Call, args: tuple[Any, ...], on: Specialization
-    ) -> tuple[Any, Specialization, Executable]:
+    def _called(self, call: Call, args: tuple[Any, ...], on: Specialization) -> tuple[Any, Specialization, Executable]:
         executable: Executable = on.cached(("grad", *call.asked), lambda: self._program(on, call))
         primal = len(on.outputs)
         results = executable.derivatives([*call.values, *on.snapshots()], primal, len(executable.program.outputs))

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from symbolic.captured import Held, Watch
 from symbolic.context import here, scope, source
 from symbolic.dims import Names
 from symbolic.errors import DtypeError, ShapeError, SymbolicError, Where, fail, place_of
@@ -28,6 +27,7 @@ from symbolic.signature import Signature, no_values, signature_of
 from symbolic.sites import Store, place_name
 from symbolic.trace import Tracing, as_output, run_body, trace
 from symbolic.values import is_static, native
+from symbolic.watch import Held, Watch
 
 
 class SymbolicFunction(Layer[Any, Any]):
@@ -80,6 +80,9 @@ class SymbolicFunction(Layer[Any, Any]):
 
     # ------------------------------------------------------------------ calling
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        inputs = not kwargs and len(args) == self.plan.leading and here.trace is None
+        if inputs and not any(isinstance(one, Layer) for one in args):
+            return self.predict(*args)
         values, hyper = self._bind(args, kwargs)
         if not values and hyper:
             store = here.trace.store() if here.trace is not None else None  # the same weights at the next trace

@@ -128,8 +128,22 @@ COMMITTING = threading.Lock()
 
 
 def commit(changes: Iterable[Change]) -> None:
-    """Make all changes, in one call into compiled code: neither an interrupt nor another thread sees some of them."""
+    """Make all changes, at once: neither an interrupt nor another thread sees some of them."""
+    put([_within(*change) for change in changes])
+
+
+def put(changes: Iterable[Change]) -> None:
+    """The same in one call into compiled code, which no line of Python may interrupt: of fields that are plain."""
     collections.deque(itertools.starmap(setattr, changes), maxlen=0)
+
+
+def _within(one: Any, name: str, value: Any) -> Change:
+    """The change of the plain field behind one that is brought back first."""
+    field = getattr(type(one), name, None)
+    if not isinstance(field, Brought):
+        return one, name, value
+    one.own()
+    return one, field.name, value
 
 
 class Owner(Protocol):

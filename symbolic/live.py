@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.captured import Watch
 from symbolic.layer import AnyLayer, Layer, Lent, plainly
 from symbolic.leaves import Literal, set_once, written
 from symbolic.rewriting import codes_of
 from symbolic.spec import AnySpec, spec_of
+from symbolic.watch import Watch
 
 _UNSEEN = {
     *("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "asarray_chkfinite", "require"),

@@ -76,6 +76,19 @@ class Left(NamedTuple):
         return bool(asked == mine[self.at][0] and answer == self.answer)
 
 
+class Mark:
+    """Whether traces or kinds of inputs have come or gone: then `version` is another object."""
+
+    __slots__ = ("version",)
+    version: object
+
+    def __init__(self) -> None:
+        self.changed()
+
+    def changed(self) -> None:
+        self.version = object()
+
+
 class Paths:
     """The traces of one function, and its specializations by the kinds of the inputs."""
 
@@ -83,7 +96,7 @@ class Paths:
     restless: int
     told: bool
     lock: Any
-    version: object
+    mark: Mark
 
     def __init__(self, title: Callable[[], str]) -> None:
         self.title = title
@@ -93,13 +106,13 @@ class Paths:
         self.restless = 0
         self.told = False
         self.lock = threading.RLock()
-        self.version = object()  # another one whenever a trace or a kind of inputs has come or gone
+        self.mark = Mark()
 
     def usual(self, key: Any, on: Specialization) -> bool:
         """Whether a call of this kind still runs by this specialization, if what its trace watches has not changed."""
         kept = self.table.get(key)
         self.restless = 0
-        return bool(kept) and kept[0] is on
+        return kept is not None and bool(kept) and kept[0] is on
 
     def run(self, key: Any, request: Callable[[Any], Request], use: Callable[[Specialization], T]) -> T:
         """`use` of the specialization on whose path the call stays. It changes nothing before the decisions hold."""
@@ -175,7 +188,7 @@ class Paths:
                 self.table.pop(next(iter(self.table)))
             others = [one for one in self.table.get(key, ()) if one is not on and not one.tracing.moving]
             self.table[key] = [on, *others[: _TRACES - 1]]
-            self.version = object()
+            self.mark.changed()
 
     # ------------------------------------------------------------------ a new one
     def _fresh(self, request: Request) -> Specialization:
@@ -199,7 +212,7 @@ class Paths:
             self.moving = tracing.moving
         stale = self.traces[-1].stale() if self.traces and not tracing.moving else ""
         self.traces = [*self.traces[1 - _TRACES :], tracing]
-        self.version = object()
+        self.mark.changed()
         self.restless += bool(tracing.decisions or stale)
         if self.restless > _RESTLESS and not self.told:
             self.told = True

@@ -13,16 +13,17 @@ import keyword
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
-from symbolic.captured import UNBOUND, Contents, Global, Held, Watch
 from symbolic.context import MODES
 from symbolic.execution import Executable, Specialization
 from symbolic.fingerprint import ABSENT, MOVING, NOTHING, home_of, is_library
 from symbolic.layer import Layer
 from symbolic.live import LiveWatch
 from symbolic.paths import Paths
+from symbolic.watch import UNBOUND, Contents, Global, Held, Watch
 
 MISS = object()
 """Said of a call of another kind."""
@@ -74,7 +75,7 @@ class Shortcuts:
                 self.served.pop(gone, None)
 
 
-class Unusual(Exception):
+class Unusual(Exception):  # noqa: N818 - no error, but an answer
     """There is no shortcut to such a call."""
 
 
@@ -103,7 +104,9 @@ class Writer:
     def inputs(self, inputs: Sequence[Any]) -> None:
         """No special mode, and inputs of these kinds: `x0`, `x1`, …"""
         tests = [test for k, one in enumerate(inputs) for test in self._kind(f"x{k}", one)]
-        self.write("if MODES or len(inputs) != %d:" % len(inputs), "    return MISS")
+        if not inputs:
+            raise Unusual
+        self.write(f"if MODES or len(inputs) != {len(inputs)}:", "    return MISS")
         self.write(f"{''.join(f'x{k}, ' for k in range(len(inputs)))} = inputs")
         self.write(f"if {' or '.join(tests)}:", "    return MISS")
 
@@ -120,20 +123,21 @@ class Writer:
         """The general way would still take this trace and this code."""
         if on.tracing.decisions or on.tracing.moving or key is None or executable.code is None:
             raise Unusual
-        names = self.names
-        names.update(paths=paths, version=paths.version, executable=executable, code=executable.code)
+        mark, held = paths.mark, ref(paths)  # which keeps the shortcut: nothing may lead back, or both would linger
+        self.names.update(mark=mark, version=mark.version, executable=executable, code=executable.code)
         if not paths.usual(key, on):
             raise Unusual
 
-        def still() -> bool:
-            version = paths.version
-            if not paths.usual(key, on):
+        def still(names: dict[str, Any]) -> bool:
+            version, now = mark.version, held()
+            if now is None or not now.usual(key, on):
                 return False
             names["version"] = version
             return True
 
-        names["still"] = still
-        self.write("if (paths.version is not version and not still()) or executable.code is not code:", depth=depth)
+        self.names.update(still=still, globals=globals)
+        stale = "(mark.version is not version and not still(globals())) or executable.code is not code"
+        self.write(f"if {stale}:", depth=depth)
         self.write("    return STALE", depth=depth)
         self._watches(on.tracing.watches, depth)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Annotated, Any
 
 from symbolic.context import source
@@ -48,6 +49,14 @@ class Signature:
         if not self.inputs:
             raise without_inputs(title, self.where)
 
+    @cached_property
+    def leading(self) -> int:
+        """How many arguments by position are all the inputs and nothing else; -1 where it takes names to say so."""
+        first = list(self.signature.parameters.values())[: len(self.inputs)]
+        by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        plain = all(one.kind in by_position for one in first) and tuple([one.name for one in first]) == self.inputs
+        return len(first) if plain else -1
+
     def usage(self, title: str) -> str:
         return f"call {title}({', '.join([*self.inputs, *(f'{name}=…' for name in self.required)])})"
 
@@ -55,6 +64,7 @@ class Signature:
         """The same for a bound method."""
         twin: Signature = object.__new__(Signature)
         twin.__dict__.update(self.__dict__)
+        twin.__dict__.pop("leading", None)
         first = next(iter(self.signature.parameters))
         twin.signature = self.signature.replace(parameters=list(self.signature.parameters.values())[1:])
         twin.required = tuple([name for name in self.required if name != first])

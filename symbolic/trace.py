@@ -20,7 +20,7 @@ import numpy as np
 from symbolic.asking import answer, phrase
 from symbolic.assignment import Assignments
 from symbolic.calls import called
-from symbolic.captured import Watch, watches
+from symbolic.captured import watches
 from symbolic.concrete import Constants, Numbers
 from symbolic.context import here, inside, trying
 from symbolic.errors import SymbolicError, buried, place_of
@@ -41,6 +41,7 @@ from symbolic.sites import Owner, Store
 from symbolic.sizes import Shape
 from symbolic.spec import Spec, TupleSpec
 from symbolic.structure import flatten
+from symbolic.watch import Watch
 
 
 class Tracing(Assignments):

@@ -213,7 +213,10 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
             n -= done
             result = found if done else result
             if n > 0:  # the first one, or one that the machine leaves to us
-                result = self(*inputs)
+                found = self.shortcuts(inputs)
+                result = self._served(inputs) if found is MISS else found
+                if found is not MISS and self.steps is not None:
+                    self.steps.again()
                 n -= 1
         return result
 
@@ -245,7 +248,8 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
             return self._taken(value)[0]
 
     def _taken(self, value: Any) -> tuple[Any, Specialization, Step, Groups]:
-        return self.net.on_path(value, lambda on: self._step(on, value))
+        taken: tuple[Any, Specialization, Step, Groups] = self.net.on_path(value, lambda on: self._step(on, value))
+        return taken
 
     def _step(self, on: Specialization, value: Any) -> tuple[Any, Specialization, Step, Groups]:
         if not on.weights:

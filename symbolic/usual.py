@@ -9,16 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 
 from symbolic.context import here
 from symbolic.execution import Executable, Specialization, finite
-from symbolic.leaves import COMMITTING, STEPPING, Cell, as_kind, commit
+from symbolic.leaves import COMMITTING, STEPPING, Cell, as_kind, put
 from symbolic.ops.passing import Tuple
 from symbolic.optimizer import LAST_MOVER, Optimizer
-from symbolic.shortcut import MISS, Unusual, Writer
-from symbolic.spec import AnySpec, Spec
+from symbolic.shortcut import Unusual, Writer
+from symbolic.spec import AnySpec, Spec, product
 from symbolic.values import entries, finished, like_argument
 
 if TYPE_CHECKING:
@@ -34,17 +35,27 @@ def is_given(value: Any, inputs: Sequence[Any]) -> bool:
     return flat and len(taken) == len(inputs) and all(a is b for a, b in zip(taken, inputs, strict=True))
 
 
-def _finite(spec: AnySpec, name: str) -> str:
-    """A quick test that holds only if an output has no infinity and no NaN; empty if it never has."""
-    kind = spec.dtype.kind if isinstance(spec, Spec) and spec.dtype is not None else ""
-    if isinstance(spec, Spec) and kind in ("b", "i", "u"):
-        return ""
-    if isinstance(spec, Spec) and kind == "f" and spec.known and spec.dtype in _SQUARED:
-        if not spec.shape:
-            return f"isfinite({name})"
-        flat = name if len(spec.shape) == 1 else f"(flat := {name}.ravel('K'))"
-        return f"isfinite({flat}.dot({'flat' if len(spec.shape) > 1 else name}))"  # a sum of squares
-    return f"finite(({name},))"
+def finite_tests(specs: Sequence[AnySpec], names: Sequence[str]) -> list[str]:
+    """Quick tests that all hold only if no output has an infinity or a NaN; they never warn.
+
+    Two arrays of one size are looked at together: where an entry is not finite, neither is a product with it.
+    """
+    tests: list[str] = []
+    waiting: dict[Any, str] = {}
+    for spec, name in zip(specs, names, strict=True):
+        dtype, shape = (spec.dtype, spec.shape) if isinstance(spec, Spec) and spec.known else (None, None)
+        if dtype is None or shape is None or (dtype.kind not in "biu" and dtype not in _SQUARED):
+            tests.append(f"finite(({name},))")
+        elif dtype.kind == "f" and not shape:
+            tests.append(f"isfinite({name})")
+        elif dtype.kind == "f":
+            key = dtype, product(shape)
+            other = waiting.pop(key, None)
+            if other is None:
+                waiting[key] = name
+            else:
+                tests.append(f"isfinite(vdot({other}, {name}))")
+    return tests + [f"isfinite(vdot({name}, {name}))" for name in waiting.values()]
 
 
 _SQUARED = {np.dtype(np.float32), np.dtype(np.float64)}
@@ -56,7 +67,7 @@ class Usual(Writer):
     def __init__(self, on: Specialization, executable: Executable) -> None:
         super().__init__()
         self.on, self.executable = on, executable
-        self.names.update(isfinite=math.isfinite, finite=finite, COMMITTING=COMMITTING)
+        self.names.update(isfinite=math.isfinite, vdot=np.vdot, finite=finite, COMMITTING=COMMITTING)
 
     def run(self, arguments: Sequence[str], results: Sequence[str], depth: int) -> None:
         """The results of the program's code, in its lock where it has buffers."""
@@ -85,7 +96,7 @@ class Usual(Writer):
 
     def look(self, specs: Sequence[AnySpec], names: Sequence[str], otherwise: str, depth: int) -> None:
         """Where a result is not finite, the general way goes on."""
-        tests = [test for spec, name in zip(specs, names, strict=True) if (test := _finite(spec, name))]
+        tests = finite_tests(specs, names)
         if tests:
             every = "".join(f"{name}, " for name in names)
             self.write(f"if not ({' and '.join(tests)}) and not finite(({every})):", depth=depth)
@@ -99,7 +110,8 @@ class Usual(Writer):
             self.write("with COMMITTING:", depth=depth)
         for name, weight in zip(names, self.on.weights, strict=True):
             cell = self.name(weight.cell, "cell")
-            self.write(f"    {name} = {cell}.value if {cell}.exposed else expose({cell})", depth=depth)
+            seen = f"{cell}.exposed and {cell}.owner is None"
+            self.write(f"    {name} = {cell}._value if {seen} else expose({cell})", depth=depth)
         captured = [f"a{k}" for k in range(len(self.on.captured))]
         for name, one in zip(captured, self.on.captured, strict=True):
             self.write(f"{name} = {self.place(one.fetch)}", depth=depth)
@@ -228,9 +240,9 @@ class _Stepping(Usual):
         targets = self.targets(depth)
         self.run([*values, *targets], self.results, depth)
         self.released(2)
-        self.names["completed"] = lambda values, results: self.trainer.completed(
-            self.on, self.step, self.groups, values, results
-        )
+        on, step, groups = self.on, self.step, self.groups
+        trainer: Any = ref(self.trainer)  # which keeps the shortcut
+        self.names["completed"] = lambda values, results: trainer().completed(on, step, groups, values, results)
         rest = f"return completed([{', '.join(values)}], ({''.join(one + ', ' for one in self.results)}))"
         self.look(self.specs(), self.results, rest, 2)
         self.commit(targets)
@@ -256,16 +268,27 @@ class _Stepping(Usual):
             ):
                 raise Unusual  # with ways of its own
             self.names.update({f"o{g}": optimizer, f"steps{g}": optimizer._steps, f"key{g}": optimizer.key()})
-            self.write(f"taken{g} = steps{g}.taken", f"if o{g}._key is not key{g} or not taken{g}:", depth=2)
+            self.write(f"taken{g} = steps{g}._taken", f"if o{g}._key is not key{g} or not taken{g}:", depth=2)
             self.write("    return MISS", depth=2)
             if optimizer.names:
                 self.states(g, optimizer, [self.on.weights[k] for k in numbers])
         self.movers()
+        self.owners()
+
+    def owners(self) -> None:
+        """No code holds what is moved here: what is read, and what is put, are the plain fields."""
+        movers = [(g, optimizer) for g, (optimizer, _) in enumerate(self.groups) if optimizer is not None]
+        held = [f"steps{g}" for g, _ in movers] + [f"kept{g}" for g, optimizer in movers if optimizer.names]
+        for k, weight in enumerate(self.on.weights):
+            self.names[f"c{k}"] = weight.cell
+            held.append(f"c{k}")
+        self.write(f"if {' or '.join(f'{one}.owner is not None' for one in [*held, 'movers'])}:", depth=2)
+        self.write("    return MISS", depth=2)
 
     def states(self, g: int, optimizer: Optimizer, weights: Sequence[Any]) -> None:
         """The state of each weight, which it has by now."""
         kept = self.names[f"kept{g}"] = optimizer._states
-        self.write(f"states{g} = kept{g}.entries", depth=2)
+        self.write(f"states{g} = kept{g}._entries", depth=2)
         for n, weight in enumerate(weights):
             if kept.get(weight) is None:
                 raise Unusual
@@ -280,25 +303,23 @@ class _Stepping(Usual):
             if optimizer is not None
             for k in numbers
         ]
-        names = self.names
 
-        def same() -> bool:
+        def same(names: dict[str, Any]) -> bool:
             entries = LAST_MOVER.entries
             if any(LAST_MOVER.get(weight) is not steps for weight, steps in pairs):
                 return False
             names["moved"] = entries
             return True
 
-        names.update(moved=None, same_movers=same)
-        self.write("if movers.entries is not moved and not same_movers():", "    return MISS", depth=2)
+        self.names.update(moved=None, same_movers=same)
+        self.write("if movers._entries is not moved and not same_movers(globals()):", "    return MISS", depth=2)
 
     # ------------------------------------------------------------------ what the program is given
     def values(self, inputs: tuple[Any, ...], depth: int) -> list[str]:
         """In the order of the general way, which asks the schedules last."""
         found = [f"x{k}" for k in range(len(inputs))]
-        for k, weight in enumerate(self.on.weights):
-            self.names[f"c{k}"] = weight.cell
-            self.write(f"w{k} = c{k}.value", depth=depth)
+        for k in range(len(self.on.weights)):
+            self.write(f"w{k} = c{k}._value", depth=depth)
             found.append(f"w{k}")
         for k, one in enumerate(self.on.captured):
             self.write(f"a{k} = {self.place(one.fetch)}", depth=depth)
@@ -327,41 +348,41 @@ class _Stepping(Usual):
         first += len(deltas)
         new = dict(zip(self.step.moving, self.results[first:], strict=False))
         states = iter(self.results[first + len(self.step.moving) :])
-        self.names.update(commit=commit, kind=as_kind)
+        self.names.update(put=put, kind=as_kind)
         changes = []
         for k, delta in enumerate(deltas):
-            changes.append(f"(c{k}, 'delta', {delta})")
+            changes.append(f"(c{k}, '_delta', {delta})")
             if k in new:
                 changes += self.moved(k, new[k], f"n{k}" in targets)
         changes += [one for g, group in enumerate(self.groups) for one in self.counted(g, *group, states)]
         self.write("with COMMITTING:", depth=2)
-        self.write(f"    commit(({', '.join(changes)},))", depth=2)
+        self.write(f"    put(({', '.join(changes)},))", depth=2)
 
     def moved(self, k: int, result: str, is_array: bool) -> list[str]:
         """The changes of a weight's cell; see `Cell.changes`."""
         if is_array:
-            self.write(f"if {result} is not n{k}:", f"    {result} = kind(c{k}.value, {result})", depth=2)
-            spare = [f"(c{k}, 'spare', None if c{k}.exposed else c{k}.value)"]
+            self.write(f"if {result} is not n{k}:", f"    {result} = kind(c{k}._value, {result})", depth=2)
+            spare = [f"(c{k}, 'spare', None if c{k}.exposed else c{k}._value)"]
         else:
             if type(self.on.weights[k].cell.value) is float:
                 self.write(f"if type({result}) is not float:", depth=2)
-                self.write(f"    {result} = kind(c{k}.value, {result})", depth=2)
+                self.write(f"    {result} = kind(c{k}._value, {result})", depth=2)
             else:
-                self.write(f"{result} = kind(c{k}.value, {result})", depth=2)
+                self.write(f"{result} = kind(c{k}._value, {result})", depth=2)
             spare = []
-        return [f"(c{k}, 'value', {result})", *spare, f"(c{k}, 'exposed', False)"]
+        return [f"(c{k}, '_value', {result})", *spare, f"(c{k}, 'exposed', False)"]
 
     def counted(self, g: int, optimizer: Any, numbers: Sequence[int], states: Any) -> list[str]:
         """The changes of an optimizer; see `Optimizer.changes`."""
         if optimizer is None:
             return []
-        found = [f"(steps{g}, 'taken', taken{g} + 1)"]
+        found = [f"(steps{g}, '_taken', taken{g} + 1)"]
         if optimizer.names:
             entries = []
             for n, k in enumerate(numbers):
                 state = "".join([next(states) + ", " for _ in optimizer.names])
                 entries.append(f"{id(self.on.weights[k])}: (state{g}_{n}[0], ({state}))")
-            found.append(f"(kept{g}, 'entries', {{**kept{g}.entries, {', '.join(entries)}}})")
+            found.append(f"(kept{g}, '_entries', {{**kept{g}._entries, {', '.join(entries)}}})")
         return found
 
 

@@ -75,6 +75,7 @@ FLOORS: list[list[str]] = [
     ],
     [
         "fingerprint",
+        "watch",
         "captured",
         "live",
         "concrete",
@@ -99,6 +100,8 @@ FLOORS: list[list[str]] = [
         "values",
         "execution",
         "paths",
+        "shortcut",
+        "usual",
         "finite",
         "training",
         "evaluation",

@@ -26,7 +26,7 @@ class Compiled:
 
     names: dict[str, Any]
     lock: Any
-    function: Callable[..., Any]
+    whole: Callable[..., Any] | None
     buffered: bool
 
     def __init__(self, program: Program, into: Sequence[int] = ()) -> None:
@@ -36,15 +36,20 @@ class Compiled:
         self.names = self.writer.names
         self.codes: dict[Any, dict[int, int]] = {}  # for each code object the instruction of each line
         self.lock = threading.Lock()
+        self.whole = None
         pieces = _cut(order)
         if len(pieces) > 1:
             self.pieces: list[Any] = pieces
             self.ready = 0
-            self.function = self._in_pieces
             self.buffered = True
         else:
-            self.function = self._compile(*self.writer.whole())
+            self.whole = self._compile(*self.writer.whole())
             self.buffered = self.writer.buffered
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """Takes the leaves' values, then the arrays to write into; gives the outputs."""
+        return self._in_pieces if self.whole is None else self.whole
 
     @property
     def source(self) -> str:
@@ -126,4 +131,3 @@ def _cut(order: Sequence[Unit]) -> list[list[Unit]]:
 def compiled(program: Program, into: Sequence[int] = ()) -> Compiled:
     """The program as code."""
     return Compiled(program, into)
-

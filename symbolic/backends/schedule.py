@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-
 from symbolic.plan import Instruction, Program
 from symbolic.spec import Spec, product
 
 _LARGE = 1 << 16  # entries of an array that is worth cutting
-_BLOCK = 1 << 13  # entries of a block: a dozen of them fit the second cache
+_BLOCK = 1 << 14  # entries of a block: some of them fit the second cache, and a call costs little beside one
 
 
 class Group(NamedTuple):
@@ -108,5 +107,3 @@ def is_cut(spec: Any, shape: Sequence[int]) -> bool:
 
 def members_of(unit: Unit) -> tuple[int, ...]:
     return unit.members if isinstance(unit, Group) else (unit,)
-
-

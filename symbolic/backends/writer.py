@@ -65,7 +65,9 @@ class Writer:
         self.lines += [f"    v{k} = s[{k}]" for k in sorted(needed)]
         self.units(first, units)
         end = first + len(units)
-        later = {k for unit in self.order[end:] for at in members_of(unit) for k in self.program.instructions[at].sources}
+        later = {
+            k for unit in self.order[end:] for at in members_of(unit) for k in self.program.instructions[at].sources
+        }
         later |= set(self.program.outputs)
         self.lines += [f"    s[{k}] = v{k}" for k in sorted(made & later)]
         return self.ended()
@@ -120,7 +122,10 @@ class Writer:
     def call(self, at: int, one: Instruction, values: list[str], target: str) -> str:
         """The call of the kernel, or of one that does the same."""
         for k, array in boxed(self.program, one, self.constants).items():
-            values = [self.name(array, "c") if source == k else value for source, value in zip(one.sources, values, strict=True)]
+            values = [
+                self.name(array, "c") if source == k else value
+                for source, value in zip(one.sources, values, strict=True)
+            ]
         kernel = product_of(self.program, one, at, target) or one.kernel
         return f"{self.name(kernel)}({', '.join([*values, target] if one.takes_out else values)})"
 

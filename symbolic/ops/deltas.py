@@ -172,6 +172,16 @@ class Fit(Operation):
     def evaluate(self, *values: Any) -> Any:
         return fit(values[0], *self.spec)
 
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        """By one sum, where the operand has more axes in front and nothing else is to be done."""
+        (spec,) = specs
+        if isinstance(spec, Spec) and isinstance(out, Spec) and spec.known and out.known and spec.dtype == out.dtype:
+            extra = len(spec.shape or ()) - len(out.shape or ())
+            if extra > 0 and out.shape and (spec.shape or ())[extra:] == out.shape:
+                reduce, axes = np.add.reduce, tuple(range(extra))
+                return (lambda value: reduce(value, axes)), False
+        return super().kernel(specs, out)
+
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         return (delta,)  # the family's SumLike, as for `Like`
 

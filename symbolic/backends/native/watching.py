@@ -13,8 +13,8 @@ from typing import Any
 
 from symbolic.backends.native.entry import Entry
 from symbolic.backends.native.layouts import word_at
-from symbolic.captured import Contents, Global, Held
 from symbolic.shortcut import is_fixed
+from symbolic.watch import Contents, Global, Held
 
 __all__ = ["Watching"]
 
@@ -116,5 +116,3 @@ def _places() -> tuple[int, int, int, int] | None:
         return None
     empty: dict[str, int] = {}
     return (code, defaults, named, own) if word_at(id(empty) + _DICT_USED) == 0 else None
-
-
