@@ -19,10 +19,10 @@ from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer, cannot
 from symbolic.leaves import Identity, Literal, Projection, Weight, set_once
 from symbolic.literal import as_layer, delta_spec
+from symbolic.machines import explained
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Item, Tuple
 from symbolic.paths import Paths, Request
-from symbolic.machines import explained
 from symbolic.plan import Program, own
 from symbolic.runtime import install
 from symbolic.shortcut import MISS, Shortcuts

@@ -83,7 +83,6 @@ def _kin(array: Any, memory: Any) -> bool:
     return False
 
 
-
 def joined(shape: Sizes, strides: Sizes) -> int | None:
     """The stride of several axes as one, in C order; `None` where no single stride walks them."""
     kept = [(size, stride) for size, stride in zip(shape, strides, strict=True) if size != 1]

@@ -21,7 +21,7 @@ from symbolic.backends.native.lowering import FLAG, Contract, External, Point, R
 from symbolic.backends.native.matrices import matrices
 from symbolic.backends.native.nests import Nest, Step
 from symbolic.backends.native.pointwise import stored
-from symbolic.backends.native.text import Function, Module, Value
+from symbolic.backends.native.text import Function, Value
 
 if TYPE_CHECKING:
     from symbolic.backends.native.machine import Native
@@ -53,7 +53,7 @@ class Assembly:
     """A program's functions and calls; `steps` are the names of its segments, and what NumPy runs between them."""
 
     def __init__(self, native: Native, apart: bool) -> None:
-        self.native, self.module = native, Module()
+        self.native, self.module = native, native.host.module()
         self.steps: list[str | External] = []
         self.segments: list[list[Call | Blocks]] = []
         self.kinds: dict[Any, int] = {}

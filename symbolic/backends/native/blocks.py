@@ -88,7 +88,9 @@ class _Members:
 
     def group(self, first: int, stop: int, last: dict[int, int], outputs: set[int]) -> Group | None:
         own = frozenset(
-            one for nest in self.nests for one in nest.stored
+            one
+            for nest in self.nests
+            for one in nest.stored
             if one in self.made and one not in outputs and last.get(one, stop) <= stop
         )
         if sum(map(self._bytes, own)) < _WORTH:
@@ -112,8 +114,5 @@ def part(nest: Nest, rows: int) -> Nest:
     """The same nest over fewer rows."""
     found = Nest((rows, *nest.domain[1:]))
     found.steps, found.made, found.stored = nest.steps, nest.made, nest.stored
-    found.continued = {
-        step.task.target for step in nest.steps if isinstance(step.task, Reduce) and 0 in step.axes
-    }
+    found.continued = {step.task.target for step in nest.steps if isinstance(step.task, Reduce) and 0 in step.axes}
     return found
-

@@ -6,16 +6,13 @@ puts each address or number into the table of words, runs the segment, and makes
 
 from __future__ import annotations
 
-
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import numpy as np
-
 from symbolic.backends.native.entry import Entry
-from symbolic.backends.native.text import Module, Value
 from symbolic.backends.native.pointwise import stored
+from symbolic.backends.native.text import Module, Value
 from symbolic.spec import Spec
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from symbolic.backends.native.nests import Nest
 from symbolic.backends.native.pointwise import element
 from symbolic.backends.native.text import BITS, Function, Module, Value
 
-
 _LONG = 4096  # terms of a sum beyond which what is read would not stay in the cache
 _WRITTEN_OUT = 4  # steps of a sum that are written one after the other
 
@@ -131,7 +130,12 @@ class Tiles:
             return
         f, k = self.f, axes[0]
         with f.loop(f.index(0), f.index(self.plan.domain[k])) as i:
-            self._outer(axes[1:], self._at(left, i, self.sides[0][k]), self._at(right, i, self.sides[1][k]), self._at(out, i, self.plan.out[k]))
+            self._outer(
+                axes[1:],
+                self._at(left, i, self.sides[0][k]),
+                self._at(right, i, self.sides[1][k]),
+                self._at(out, i, self.plan.out[k]),
+            )
 
     def _at(self, place: Value, i: Value, stride: int) -> Value:
         f = self.f
@@ -230,7 +234,9 @@ class Tiles:
             for v in range(count):
                 place = f.at(right, f.index(v * lanes), self.kind)
                 last = v == count - 1 and mask is not None
-                read.append(f.load_some(place, mask, self.kind, lanes, zero) if last else f.load(place, self.kind, lanes))  # type: ignore[arg-type]  # a mask, by `last`
+                read.append(
+                    f.load_some(place, mask, self.kind, lanes, zero) if last else f.load(place, self.kind, lanes)
+                )  # type: ignore[arg-type]  # a mask, by `last`
             for r in range(rows):
                 number = f.load(f.at(left, f.index(r * self.sides[0][plan.row]), self.kind), self.kind)  # type: ignore[index]  # there is one
                 spread = f.splat(number, lanes)
@@ -251,7 +257,6 @@ class Tiles:
                     f.store_some(value, place, mask)
                 else:
                     f.store(value, place)
-
 
 
 class Dots(Tiles):

@@ -50,7 +50,9 @@ def contract(low: Lowered, target: int, left: View, right: View, one: str, other
 
 def _spread(view: View, names: str, order: Sequence[str], found: dict[str, int]) -> View:
     """The view over all axes: along those that it has not, it stays where it is."""
-    strides = {name: stride if size != 1 else 0 for name, size, stride in zip(names, view.shape, view.strides, strict=True)}
+    strides = {
+        name: stride if size != 1 else 0 for name, size, stride in zip(names, view.shape, view.strides, strict=True)
+    }
     shape = tuple([found[name] for name in order])
     return View(view.base, shape, tuple([strides.get(name, 0) for name in order]), view.offset)
 

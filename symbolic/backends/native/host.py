@@ -12,7 +12,7 @@ import sys
 from functools import cache
 from typing import NamedTuple
 
-from symbolic.backends.native.text import BITS
+from symbolic.backends.native.text import BITS, Module
 from symbolic.errors import SymbolicError
 
 __all__ = ["ARM", "AVX2", "AVX512", "SSE2", "Host", "host"]
@@ -36,6 +36,10 @@ class Host(NamedTuple):
     """Bytes of the second."""
     machine: str = "x86_64"
     """The architecture, as LLVM begins a triple."""
+
+    def module(self) -> Module:
+        """A module for functions that are written for it."""
+        return Module(self.fma, self.vector_bits == 512)
 
     def lanes(self, element: str) -> int:
         """How many `double`, `float`, `i64`, … fill a vector register."""

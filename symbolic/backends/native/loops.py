@@ -14,8 +14,8 @@ import numpy as np
 
 from symbolic.backends.native import pointwise
 from symbolic.backends.native.access import Sizes, in_order
-from symbolic.backends.native.nests import Access, Nest, Step
 from symbolic.backends.native.lowering import FLAG, Check, Point, Reduce, Write
+from symbolic.backends.native.nests import Access, Nest, Step
 from symbolic.backends.native.pointwise import element, stored
 from symbolic.backends.native.text import BITS, Function, Module, Value
 
@@ -243,7 +243,9 @@ class Writer:
         at = 0
         whole = n // stride
         chunk = _CHUNK * stride
-        added = [step for step in self._reductions() if step.task.how == "add" and self.depth[step.task.target] <= depth]  # type: ignore[union-attr]
+        added = [
+            step for step in self._reductions() if step.task.how == "add" and self.depth[step.task.target] <= depth
+        ]  # type: ignore[union-attr]
         if added and whole > 2 * _CHUNK:
             count = n // chunk
             totals = {step.task.target: self.sums[step.task.target] for step in added}
@@ -303,7 +305,12 @@ class Writer:
         for step in self.nest.steps:
             task = step.task
             if isinstance(task, Reduce):
-                value = pointwise.cast(f, self._value(step.operands[0], places, i, mask, lanes), self.dtype(step.operands[0].base), task.dtype)
+                value = pointwise.cast(
+                    f,
+                    self._value(step.operands[0], places, i, mask, lanes),
+                    self.dtype(step.operands[0].base),
+                    task.dtype,
+                )
                 self._reduce(step, value, places, i, mask, part)
                 continue
             if isinstance(task, Check):
@@ -330,16 +337,18 @@ class Writer:
             if task.target in self.writes:
                 self._write(task.target, result, places, i, mask)
 
-    def _region(
-        self, step: Step, value: Value, places: dict[Any, Value], i: Value | None, mask: Value | None
-    ) -> None:
+    def _region(self, step: Step, value: Value, places: dict[Any, Value], i: Value | None, mask: Value | None) -> None:
         """Write, or add, into a part of a value."""
         key = _Region(step.region)  # type: ignore[arg-type]  # a `Write` has one
         assert isinstance(step.task, Write)
         if step.task.adds:
             stride = self.axes.strides[key][-1] if i is not None else 0
             kind = stored(step.task.dtype)
-            old = self.f.load(places[key], kind) if i is None else self._vector(places[key], i, kind, stride, mask, value.lanes)
+            old = (
+                self.f.load(places[key], kind)
+                if i is None
+                else self._vector(places[key], i, kind, stride, mask, value.lanes)
+            )
             value = self._sum(old, value, step.task.dtype)
         self._write(key, value, places, i, mask)
 
@@ -489,4 +498,3 @@ def _weight(step: Step) -> int:
 
 
 __all__ = ["Pointer", "Writer"]
-

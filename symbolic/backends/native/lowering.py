@@ -214,7 +214,12 @@ class Lowered:
         """Reduced along axes that stay with the size 1, unless there is a target, which has the shape it has."""
         kept = tuple([1 if k in axes else n for k, n in enumerate(view.shape)])
         if all(view.shape[a] == 1 for a in axes):
-            return self.point(self.fresh(kept, dtype) if target is None else target, "cast", [view.shaped(kept if target is None else self.sizes(target))], (dtype,))
+            return self.point(
+                self.fresh(kept, dtype) if target is None else target,
+                "cast",
+                [view.shaped(kept if target is None else self.sizes(target))],
+                (dtype,),
+            )
         place = self.fresh(kept, dtype) if target is None else target
         self.tasks.append(Reduce(place, view.shape, how, (view,), tuple(axes), dtype))
         return self.made(place)

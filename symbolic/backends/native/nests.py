@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symbolic.backends.native.access import Sizes, View, in_order
-from symbolic.backends.native.lowering import Check, Contract, External, Lowered, Looping, Point, Reduce, Task, Write
+from symbolic.backends.native.lowering import Check, Contract, External, Looping, Lowered, Point, Reduce, Task, Write
 from symbolic.printing import bits
 
 
@@ -69,7 +69,11 @@ class Nest:
             return names.setdefault(base, len(names)), dtype(base)
 
         def place(one: Access | None) -> Any:
-            return None if one is None else (name(one.base), names.setdefault(one, len(names)), one.strides, self.holds(one))
+            return (
+                None
+                if one is None
+                else (name(one.base), names.setdefault(one, len(names)), one.strides, self.holds(one))
+            )
 
         return self.domain, tuple(
             [

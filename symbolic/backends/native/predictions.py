@@ -16,7 +16,8 @@ from symbolic.backends.native.abi import ENTRY, Callee, attach, callable_of, qui
 from symbolic.backends.native.calls import BUSY, Taking, Unfit, given_as, number
 from symbolic.backends.native.engine import load
 from symbolic.backends.native.entry import Entry
-from symbolic.backends.native.text import Module, Value
+from symbolic.backends.native.host import host
+from symbolic.backends.native.text import Value
 from symbolic.backends.native.watching import Watching
 from symbolic.context import MODES
 from symbolic.layer import Layer
@@ -42,7 +43,7 @@ def predictor(native: Native, layer: Any, on: Specialization, inputs: Sequence[A
     watching = Watching(on.tracing.watches)
     if not watching.ok or layouts.trouble() or native.results[0] is None:
         raise Unfit
-    module = Module()
+    module = native.host.module()
     e = Entry(module, "predict")
     _write(native, layer, on, len(inputs), watching, e)
     given = {"words": native.address, "modes": id(MODES), "segment": native.library.address(native.segment)}
@@ -129,7 +130,7 @@ class _Method(Callee):
 def install() -> bool:
     """Put the method into its place. False where there is no native call path."""
     general: Any = vars(Layer)["predict"]
-    module = Module()
+    module = host().module()
     e = Entry(module, "method")
     f = e.f
     otherwise = f.label("general")

@@ -10,13 +10,13 @@ import numpy as np
 
 from symbolic.backends.native import contracting, regions
 from symbolic.backends.native.lowering import DType, Lowered, NotLoops, Rule
+from symbolic.ops.bordering import Pad
 from symbolic.ops.deltas import Fit
 from symbolic.ops.einsum import Einsum
 from symbolic.ops.entries import SetEntries
 from symbolic.ops.families import Reduction
 from symbolic.ops.indexing import Scatter, SetItem
 from symbolic.ops.joining import Concatenate, Piece, PlacedLike, Stack
-from symbolic.ops.bordering import Pad
 from symbolic.ops.linear import Dot, MatMul, TensorDot
 from symbolic.ops.passing import Cast
 from symbolic.ops.reduction import Std, Var
@@ -202,4 +202,3 @@ RULES: dict[type, Rule] = {
     SetEntries: regions.refused,
     Unwindows: regions.unwindows,
 }
-

@@ -307,7 +307,7 @@ class Steps:
             assert found is not None
             return type(found).__call__(found, *inputs, **named)
 
-        module = Module()
+        module = self.native.host.module()
         words, looping = self.write(module, loops=False), self.write(module, loops=True)
         self.library: Library = load(str(module))
         given = {
