@@ -580,7 +580,7 @@ def test_what_a_shortcut_holds_is_freed_at_once() -> None:
     net, x = regression(), X.copy()
     step, slope = net.trainer(SGD(0.1)), s.value_and_grad(lambda v: np.sum(v * v))
     warmed(step, x, Y), warmed(net.predict, x, Y), warmed(slope, x)
-    kept = [*step.shortcuts.kept, *network(net).shortcuts.kept, *slope.shortcuts.kept]  # type: ignore[attr-defined]
+    kept = [*step.shortcuts.kept, *network(net).shortcuts.kept, *slope.shortcuts.kept]
     gone = [weakref.ref(one) for one in (*kept, step, slope)]
     assert len(kept) == 3
     gc.collect()
