@@ -80,7 +80,7 @@ class Nest:
                 (
                     step.task.target in self.continued,
                     tuple([place(one) for one in step.operands]),
-                    name(step.task.target),
+                    name(step.task.target) if step.task.target >= 0 else None,
                     step.task.target in self.stored,
                     step.axes,
                     place(step.region),

@@ -47,7 +47,7 @@ def elementwise(low: Lowered, one: Instruction) -> None:
         raise NotLoops(f"{type(node).__name__} is not written as loops")
     specs = [low.spec(k) for k in one.sources]
     kind, views = low.dtype(one.target), [low.views[k] for k in one.sources]
-    if any(spec.python is int for spec in specs) and low.spec(one.target).python in (int, bool):
+    if low.spec(one.target).python is int or any(_is_any_int(low, k) for k in one.sources):
         raise NotLoops("Python's own integers have no largest one")
     if node.entrywise:
         low.point(one.target, node.entrywise, views, (kind,) * len(views))
@@ -61,6 +61,14 @@ def elementwise(low: Lowered, one: Instruction) -> None:
         raise NotLoops(f"{type(node).__name__} is not written as loops")
     if ufunc is not np.power or kind.kind != "f" or not _whole_power(low, one, kind):
         low.point(one.target, ufunc.__name__, views, inner)
+
+
+def _is_any_int(low: Lowered, k: int) -> bool:
+    """Whether a value is an integer of Python's that may be larger than a number can say exactly."""
+    return low.spec(k).python is int and abs(low.constants.get(k, _EXACT + 1)) > _EXACT
+
+
+_EXACT = 2**53
 
 
 def _whole_power(low: Lowered, one: Instruction, kind: DType) -> bool:
