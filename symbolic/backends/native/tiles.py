@@ -53,14 +53,17 @@ def widest(host: Host) -> int:
     return 4 if host.registers == 32 else 2
 
 
-def heights(m: int, most: int) -> tuple[tuple[int, int], ...]:
+def heights(m: int, vectors: int, host: Host) -> tuple[tuple[int, int], ...]:
     """m rows in tiles of one height if one not much below the most divides them: two heights are twice the code.
 
-    Else in as few tiles as can be, which are then as equal as can be.
+    Else in as few tiles as can be, which are then as equal as can be. Where registers are few, only the highest tiles
+    have as many sums as can be added to at the same time.
     """
+    most = tallest(vectors, host)
+    least = most * 2 // 3 if host.registers == 32 else most * 5 // 6
     if m <= 0:
         return ()
-    for height in range(most, most * 2 // 3 - 1, -1):
+    for height in range(most, least - 1, -1):
         if height and m % height == 0:
             return ((height, m // height),)
     tiles = -(-m // most)
@@ -77,10 +80,10 @@ def strips(m: int, n: int, most: int, element: str, host: Host) -> list[Strip]:
 def _cut(m: int, n: int, vectors: int, element: str, host: Host) -> list[Strip]:
     width = lanes(element, host)
     full, rest = divmod(n, vectors * width)
-    found = [Strip(full, vectors, True, heights(m, tallest(vectors, host)))] if full else []
+    found = [Strip(full, vectors, True, heights(m, vectors, host))] if full else []
     if rest:
         few = -(-rest // width)
-        found.append(Strip(1, few, rest == few * width, heights(m, tallest(few, host))))
+        found.append(Strip(1, few, rest == few * width, heights(m, few, host)))
     return found
 
 
