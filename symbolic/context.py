@@ -145,7 +145,7 @@ class inside:  # noqa: N801 - it is used as a function; a generator would take t
     def __enter__(self) -> None:
         changes = self._changes
         self._before = {name: getattr(here, name) for name in changes}
-        if any([changes.get(name) for name in _SPECIAL]):
+        if any(map(changes.get, _SPECIAL)):
             self._token = object()
             MODES.append(self._token)
         here.__dict__.update(changes)
