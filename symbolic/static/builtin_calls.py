@@ -30,6 +30,7 @@ class Builtins(Expressions):
             return UNKNOWN
         if all(isinstance(one, int) for one in bounds):
             return range(*bounds) if bounds[-1] or len(bounds) < 3 else UNKNOWN
+        self.refused(range, bounds, {}, node)
         whole = traced(python_value(int))
         if all(isinstance(one, (int, Size)) for one in bounds) and len(bounds) < 3:
             count = bounds[-1] - (bounds[0] if len(bounds) == 2 else 0)

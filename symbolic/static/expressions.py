@@ -120,10 +120,11 @@ class Expressions(Attributes):
         return UNKNOWN
 
     def _unary(self, node: ast.UnaryOp) -> Any:
-        value = self.evaluate(node.operand)
         if isinstance(node.op, ast.Not):
+            value = self.asked(node.operand)
             truth = self.truth(value)
             return traced(python_value(bool)) if truth is None else not truth
+        value = self.evaluate(node.operand)
         return self.operate(_UNARY[type(node.op)], [value], {}, node) if is_operand(value) else UNKNOWN
 
     def _compare(self, node: ast.Compare) -> Any:
@@ -132,6 +133,8 @@ class Expressions(Attributes):
         for op, other in zip(node.ops, node.comparators, strict=True):
             right = self.evaluate(other)
             result = self._comparison(op, left, right, node)
+            if other is not node.comparators[-1]:  # `a < b < c` asks whether `a < b`
+                self.refused(operator.truth, [result], {}, node)
             if len(node.ops) > 1 and self.truth(result) is not True:
                 rest = [self.evaluate(one) for one in node.comparators]
                 self.state = unsettled(self.state, names_within([left, *rest]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from symbolic.polynomial import Size, Undecided, same
@@ -24,6 +24,7 @@ from symbolic.static.provenance import Provenance, origin_of_result
 from symbolic.static.python import python_value
 from symbolic.static.scopes import Scopes
 from symbolic.static.things import Foreign
+from symbolic.static.wanted import unwanted
 
 _COUNTS = (13, 17, 19)
 """Numbers of entries for a list of which only their kind is known."""
@@ -89,6 +90,8 @@ class Operations(Scopes):
         named = {name: self.plain(one) for name, one in kwargs.items()}
         if function in COMPARISONS and any(map(has_size, given)):
             return self._compared(function, given)
+        if self.refused(function, given, named, node):
+            return UNKNOWN
         everything = [*given, *named.values()]
         found = list(leaves(everything))
         values = [one for one in found if isinstance(one, Value)]
@@ -104,6 +107,14 @@ class Operations(Scopes):
             sized = [one for one in values if not makes(function) or is_array(one)]
             self._noted(result, sized, unknown, node)
         return result
+
+    def refused(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], node: ast.AST) -> bool:
+        """Whether Python wants a number where there is none; it is reported."""
+        names = unsettled_in(self.state) | self.free
+        found = unwanted(function, [without(one, names) for one in args] if names else args, kwargs)
+        if found is not None:
+            self.report.find(found, node, self.notes_on(found))
+        return found is not None
 
     def _compared(self, function: Any, sizes: list[Any]) -> Any:
         found = compared(function, sizes)
