@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from symbolic.errors import ShapeError
+from symbolic.errors import DtypeError, ShapeError
 
 Dim: TypeAlias = int | None
 Shape: TypeAlias = tuple[Dim, ...]
@@ -231,8 +231,25 @@ def _only_dtype(ufunc: np.ufunc) -> np.dtype[Any] | None:
 def _resolve(ufunc: np.ufunc, asked: tuple[Any, ...]) -> np.dtype[Any]:
     if all(isinstance(one, type) for one in asked):
         asked = tuple(PYTHON_DTYPES[one] for one in asked)
-    resolved: tuple[np.dtype[Any], ...] = ufunc.resolve_dtypes((*asked, *[None] * ufunc.nout))
+    try:
+        resolved: tuple[np.dtype[Any], ...] = ufunc.resolve_dtypes((*asked, *[None] * ufunc.nout))
+    except TypeError as error:
+        names = " and ".join([one.__name__ if isinstance(one, type) else str(one) for one in asked])
+        seen = f"np.{ufunc.__name__} of {names}, for which NumPy has no rule"
+        raise DtypeError(seen, remedy=_instead(ufunc, asked)) from error
     return resolved[ufunc.nin]
+
+
+_BITWISE = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift, np.right_shift}
+_OF_TRUTHS = {np.subtract: "write a ^ b, or np.logical_and(a, ~b)", np.negative: "write ~a"}
+
+
+def _instead(ufunc: np.ufunc, asked: tuple[Any, ...]) -> str:
+    if ufunc in _OF_TRUTHS and all(one == np.dtype(bool) for one in asked):
+        return _OF_TRUTHS[ufunc]
+    if ufunc in _BITWISE:
+        return "give integers or truths; a comparison beside & or | needs brackets: (a > 0) & (b < 1)"
+    return "convert the operands to a dtype that it knows: x.astype(…)"
 
 
 @lru_cache(maxsize=4096)
