@@ -193,6 +193,47 @@ PAIRS: dict[str, Pair] = {
         "if x.ndim == 2:\n        x = x.T\n    return x",
         "if x.ndim == 3:\n        x = x.T\n    return x",
     ),
+    "match": Pair(
+        "x: n d -> n d",
+        "match x.ndim:\n        case 2:\n            x = x.T\n    return x",
+        "match x.ndim:\n        case 1 | 3:\n            x = x.T\n        case _ if x.ndim > 2:\n            x = x[0]\n"
+        "    return x",
+    ),
+    "match_shape": Pair(
+        "x: n d -> n",
+        "match x.shape:\n        case (n, d):\n            x = x.sum(axis=0)\n    return x",
+        "match x.shape:\n        case (n, 1):\n            x = x[:, 0]\n        case (n, d):\n            x = x.mean(1)\n"
+        "    return x",
+    ),
+    "truth": Pair(
+        "x: n -> n", "return np.where((x > 0) and (x < 1), x, 0)", "return np.where((x > 0) & (x < 1), x, 0)"
+    ),
+    "chained": Pair("x: n -> n", "return x * (0 < x < 1)", "return x * ((0 < x) & (x < 1))"),
+    "condition": Pair(
+        "x: n d -> n d",
+        "if x > 0:\n        x = x + 1\n    return x",
+        "if len(x) and (x > 0).all():\n        x = x + 1\n    return x",
+    ),
+    "not": Pair("x: n -> n", "return x * (not x)", "return x * (not x.size)"),
+    "maximum_of_two": Pair("x: n d -> n d", "return max(x, 0)", "return np.maximum(x, max(0, x.shape[0]))"),
+    "math": Pair("x: n d -> n", "return math.exp(x.sum(axis=1))", "return np.exp(x.sum(axis=1)) * math.exp(1)"),
+    "number": Pair("x: n d -> n d", "return x / float(x.sum(axis=1))", "return x / float(x.sum())"),
+    "float_shape": Pair(
+        "x: n 8 -> n 4",
+        "return x @ np.zeros((8, x.shape[1] / 2), np.float32)",
+        "return x @ np.zeros((8, x.shape[1] // 2), np.float32)",
+    ),
+    "float_reshape": Pair(
+        "x: n 8 -> n 2 4", "return x.reshape(-1, x.shape[1] / 4, 4)", "return x.reshape(-1, x.shape[1] // 4, 4)"
+    ),
+    "float_range": Pair(
+        "x: n 8 -> n",
+        "y = x[:, 0]\n    for k in range(x.shape[1] / 2):\n        y = y + x[:, k]\n    return y",
+        "y = x[:, 0]\n    for k in range(x.shape[1] // 2):\n        y = y + x[:, k]\n    return y",
+    ),
+    "float_slice": Pair("x: n 8 -> n 4", "return x[:, : x.shape[1] / 2]", "return x[:, : int(x.shape[1] / 2)][:, :4]"),
+    "bitwise": Pair("x: n -> n", "return x * (x > 0 & x)", "return x * ((x > 0) & (x < 2))"),
+    "minus_of_truths": Pair("a: n, b: n -> n : bool", "return (a > 0) - (b > 0)", "return (a > 0) ^ (b > 0)"),
     "early": Pair(
         "x: n d, y: n d -> n d",
         "if np.sum(x) > 0:\n        return x.T\n    return y",

@@ -194,7 +194,8 @@ class Operations(Scopes):
         for one in lints.at_operation(
             met.function, met.args, met.kwargs, answer, self.provenance(met.node, isinstance(met.function, str))
         ):
-            self.report.lint(one, met.node, self.notes_on(Finding(one.seen, one.remedy)))
+            if one.rule != "unsigned-subtraction" or met.node not in self.report.guarded:
+                self.report.lint(one, met.node, self.notes_on(Finding(one.seen, one.remedy)))
 
     def provenance(self, node: ast.AST, is_method: bool = False) -> Provenance:
         """How the arguments are written, and what is to be returned."""
