@@ -202,8 +202,7 @@ PAIRS: dict[str, Pair] = {
     "match_shape": Pair(
         "x: n d -> n",
         "match x.shape:\n        case (n, d):\n            x = x.sum(axis=0)\n    return x",
-        "match x.shape:\n        case (n, 1):\n            x = x[:, 0]\n        case (n, d):\n            x = x.mean(1)\n"
-        "    return x",
+        "match x.shape:\n        case (n, 1):\n            x = x[:, 0]\n        case _:\n            x = x.mean(1)\n    return x",
     ),
     "truth": Pair(
         "x: n -> n", "return np.where((x > 0) and (x < 1), x, 0)", "return np.where((x > 0) & (x < 1), x, 0)"
