@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from symbolic.errors import DtypeError, ShapeError
+from symbolic.polynomial import Undecided
 
 Dim: TypeAlias = int | None
 Shape: TypeAlias = tuple[Dim, ...]
@@ -128,10 +129,26 @@ def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
         if shape is None:
             return None
         known.append(shape)
-    if len(known) == 2 and known[0] == known[1] and None not in known[0]:
+    if len(known) == 2 and _are_equal(*known) and None not in known[0]:
         return known[0]
     rank = max(map(len, known), default=0)
-    return tuple(_stretch([s[len(s) - k] for s in known if len(s) >= k], known, k) for k in range(rank, 0, -1))
+    found: list[Dim] = []
+    undecided: Undecided | None = None
+    for k in range(rank, 0, -1):
+        try:
+            found.append(_stretch([s[len(s) - k] for s in known if len(s) >= k], known, k))
+        except Undecided as error:  # another axis may be wrong for certain
+            undecided = error
+    if undecided is not None:
+        raise undecided
+    return tuple(found)
+
+
+def _are_equal(one: Shape, other: Shape) -> bool:
+    try:
+        return one == other
+    except Undecided:
+        return False
 
 
 def _stretch(sizes: list[Dim], shapes: list[Shape], axis: int) -> Dim:

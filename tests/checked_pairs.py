@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 PRELUDE = """
+import functools
 import math
 from typing import Annotated
 import numpy as np
@@ -202,7 +203,8 @@ PAIRS: dict[str, Pair] = {
     "match_shape": Pair(
         "x: n d -> n",
         "match x.shape:\n        case (n, d):\n            x = x.sum(axis=0)\n    return x",
-        "match x.shape:\n        case (n, 1):\n            x = x[:, 0]\n        case _:\n            x = x.mean(1)\n    return x",
+        "match x.shape:\n        case (n, 1):\n            x = x[:, 0]\n        case _:\n            x = x.mean(1)\n"
+        "    return x",
     ),
     "truth": Pair(
         "x: n -> n", "return np.where((x > 0) and (x < 1), x, 0)", "return np.where((x > 0) & (x < 1), x, 0)"
@@ -233,6 +235,26 @@ PAIRS: dict[str, Pair] = {
     "float_slice": Pair("x: n 8 -> n 4", "return x[:, : x.shape[1] / 2]", "return x[:, : int(x.shape[1] / 2)][:, :4]"),
     "bitwise": Pair("x: n -> n", "return x * (x > 0 & x)", "return x * ((x > 0) & (x < 2))"),
     "minus_of_truths": Pair("a: n, b: n -> n : bool", "return (a > 0) - (b > 0)", "return (a > 0) ^ (b > 0)"),
+    "reduced": Pair(
+        "x: n d, a: d d, b: d k -> n k",
+        "return functools.reduce(np.matmul, [x, b, a])",
+        "return functools.reduce(np.matmul, [x, a, b])",
+    ),
+    "sum_of_generator": Pair(
+        "x: n d, y: n k -> d k",
+        "return sum(np.outer(b, a) for a, b in zip(x, y))",
+        "return sum(np.outer(a, b) for a, b in zip(x, y))",
+    ),
+    "layers_in_a_list": Pair(
+        "x: n 4, a: 4 8, b: 8 3 -> n 3",
+        "for w in [b, a]:\n        x = np.tanh(x @ w)\n    return x",
+        "for w in [a, b]:\n        x = np.tanh(x @ w)\n    return x",
+    ),
+    "split_of_a_name": Pair(
+        "z: b 4*n, c: b n -> b n",
+        "i, f, g, o = np.split(z, 4)\n    return f * c + i * g",
+        "i, f, g, o = np.split(z, 4, axis=1)\n    return f * c + i * g",
+    ),
     "early": Pair(
         "x: n d, y: n d -> n d",
         "if np.sum(x) > 0:\n        return x.T\n    return y",

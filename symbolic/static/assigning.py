@@ -120,7 +120,8 @@ class Assigning(Calling):
         actual = spec_for(self.plain(value), self.state)
         found = self.unfit(hint, actual, what)
         names = unsettled_in(self.state)
-        self.report.met(node, found is None and (bool(names) or not isinstance(value, Value) or is_known(value)))
+        is_exact = is_known(value) if isinstance(value, Value) else value is not UNKNOWN
+        self.report.met(node, found is None and (bool(names) or is_exact))
         if found is None:
             return True
         given = value if isinstance(value, Value) else Value(actual)

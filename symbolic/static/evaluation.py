@@ -91,8 +91,8 @@ def answered(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> A
         args = _addends(args)
     if function is operator.getitem and len(args) == 2 and _is_vague(args[1]):
         return _of_parts(args)
-    answer = _of_arrays(function, args, kwargs)
-    return cut(function, args, kwargs) if answer == Answer(UNKNOWN) and cuts(function) else answer
+    parts = cut(function, args, kwargs) if cuts(function) else None
+    return parts or _of_arrays(function, args, kwargs)
 
 
 def _of_arrays(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:
