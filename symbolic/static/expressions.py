@@ -158,6 +158,8 @@ class Expressions(Attributes):
                 return None if other is UNKNOWN or isinstance(other, Foreign) else other is one
         if isinstance(left, type) and isinstance(right, type):
             return left is right
+        if type(left) is type(right) and type(left) in (bool, int, str):  # a member of an enumeration is one of these
+            return bool(left == right)
         return None
 
     def _contains(self, left: Any, right: Any, positive: bool) -> Any:
