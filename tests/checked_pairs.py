@@ -3,9 +3,11 @@
 from typing import NamedTuple
 
 PRELUDE = """
+import enum
 import functools
 import math
-from typing import Annotated
+from collections import namedtuple
+from typing import Annotated, NamedTuple
 import numpy as np
 import scipy.special
 from symbolic import Linear, ReLU, Symbolic, Weight, conv2d, glorot, grad, he, softmax, symbolic
@@ -23,6 +25,39 @@ def centered(v):
 
 def product(a, b):
     return a @ b
+
+class Box:
+    def __init__(self, value):
+        self.value = value
+
+    def __matmul__(self, other):
+        return self.value @ other.value
+
+    def __getitem__(self, index):
+        return self.value[index]
+
+    def __len__(self):
+        return len(self.value)
+
+class Gates(NamedTuple):
+    i: np.ndarray
+    f: np.ndarray
+
+Affine = namedtuple("Affine", "w b")
+
+class Mode(enum.Enum):
+    ROWS = 1
+    COLUMNS = 2
+
+def twice(f):
+    @functools.wraps(f)
+    def inner(v):
+        return f(f(v))
+    return inner
+
+@twice
+def halved(v):
+    return v[:, : v.shape[1] // 2]
 
 class Scaling:
     def __init__(self, size):
@@ -255,6 +290,30 @@ PAIRS: dict[str, Pair] = {
         "i, f, g, o = np.split(z, 4)\n    return f * c + i * g",
         "i, f, g, o = np.split(z, 4, axis=1)\n    return f * c + i * g",
     ),
+    "object_product": Pair("x: n d, w: k d -> n k", "return Box(x) @ Box(w)", "return Box(x) @ Box(w.T)"),
+    "object_entry": Pair("x: n d -> d", "return Box(x)[:, 0]", "return Box(x)[len(Box(x)) - 1]"),
+    "named_tuple": Pair(
+        "z: b 8, c: b 4 -> b 4",
+        "i, f = Gates(z[:, 4:], z)\n    return f * c",
+        "i, f = Gates(z[:, 4:], z)._replace(f=z[:, :4])\n    return f * c * i",
+    ),
+    "named_tuple_by_call": Pair(
+        "x: n d, w: d k, b: k -> n k",
+        "p = Affine(b, w)\n    return x @ p.w + p.b",
+        "p = Affine(w, b=b)\n    return x @ p[0] + p.b",
+    ),
+    "enumeration": Pair(
+        "x: n d -> n",
+        "mode = Mode.COLUMNS\n    return x.sum(axis=1) if mode is Mode.ROWS else x.sum(axis=0)",
+        "mode = Mode.ROWS\n    return x.sum(axis=1) if mode is Mode.ROWS else x.sum(axis=0)",
+    ),
+    "decorated_helper": Pair("x: n 8 -> n 4", "return halved(x)", "return halved(np.concatenate([x, x], axis=1))"),
+    "product_of_sizes": Pair(
+        "x: b 4 5 -> b 20",
+        "return x.reshape(x.shape[0], np.prod(x.shape[2:]))",
+        "return x.reshape(x.shape[0], int(np.prod(x.shape[1:])))",
+    ),
+    "product_as_operand": Pair("x: n d -> n d", "return x / np.prod(x.shape)", "return x / int(np.prod(x.shape))"),
     "early": Pair(
         "x: n d, y: n d -> n d",
         "if np.sum(x) > 0:\n        return x.T\n    return y",

@@ -91,6 +91,8 @@ class Calling(Derivations):
             isinstance(one, Traced) and one.is_layer for one in [*args, *kwargs.values()]
         ):
             callee = modules.resolved(callee)
+        if isinstance(callee, Foreign) and callee.name == "collections.namedtuple" and not kwargs:
+            return self.named_tuple(args, node)
         if callee is UNKNOWN or isinstance(callee, (Foreign, Alias)) or not callable(callee):
             return self._of_unknown(callee, args, kwargs)
         return self._of_library(callee, args, kwargs, node)

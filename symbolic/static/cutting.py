@@ -27,7 +27,7 @@ def cut(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer
     >>> print(answer.value[0].spec)
     array[n//2, 3]
     """
-    named = dict(zip(("ary", "indices_or_sections", "axis"), args, strict=False)) | kwargs
+    named = {**dict(zip(("ary", "indices_or_sections", "axis"), args, strict=False)), **kwargs}
     whole, count, axis = named.get("ary"), named.get("indices_or_sections"), named.get("axis", 0)
     spec = whole.spec if isinstance(whole, Value) else None
     if not isinstance(spec, Spec) or spec.shape is None or type(count) is not int or type(axis) is not int:

@@ -14,7 +14,7 @@ from symbolic.static.abstract import UNKNOWN, Value, is_constant
 from symbolic.static.attributes import Attributes, is_operand, is_type
 from symbolic.static.comparing import names_within
 from symbolic.static.facts import joined_states, unsettled
-from symbolic.static.holding import Every, Ref, State, Traced, joined, traced
+from symbolic.static.holding import MISSING, Every, Ref, State, Traced, joined, traced
 from symbolic.static.python import python_value
 from symbolic.static.things import Alias, Foreign, Function, written_defaults
 
@@ -77,7 +77,8 @@ class Expressions(Attributes):
         if function is operator.or_ and is_type(left) and isinstance(node, ast.BinOp):
             return Alias(node, self.frame)
         if any(isinstance(one, Ref) for one in (left, right)):
-            found = self._lists(function, left, right)
+            found = self._by_class(function, left, right, node)
+            found = self._lists(function, left, right) if found is MISSING else found
             if found is not None:
                 return found
         if type(left) is tuple and type(right) is tuple and function is operator.add:
@@ -90,6 +91,12 @@ class Expressions(Attributes):
         if isinstance(found, Traced) and (getattr(left, "size", None) or getattr(right, "size", None)) is not None:
             found.size = self._size_of(function, left, right)
         return found
+
+    def _by_class(self, function: Callable[..., Any], left: Any, right: Any, node: ast.AST) -> Any:
+        """`a @ b` of objects of the user's classes: by the method of the left one, or of the right one."""
+        name = function.__name__.strip("_")
+        found = self.special(f"__{name}__", [left, right], node)
+        return self.special(f"__r{name}__", [right, left], node) if found is MISSING else found
 
     def _size_of(self, function: Callable[..., Any], left: Any, right: Any) -> Any:
         """`2 * hidden`, of a hyperparameter."""

@@ -7,6 +7,8 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from symbolic.polynomial import Size, Undecided, same
 from symbolic.spec import Spec, TupleSpec
 from symbolic.static import evaluation, lints
@@ -14,6 +16,7 @@ from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value, is_constan
 from symbolic.static.alike import alike
 from symbolic.static.causes import likely
 from symbolic.static.comparing import COMPARISONS, compared, has_size, names_within
+from symbolic.static.counting import OF_SIZES, are_sizes, as_size, shape_or_size
 from symbolic.static.facts import apart, at, learned, possible, unsettled, unsettled_in, without
 from symbolic.static.findings import is_said, span
 from symbolic.static.handlers import Failed
@@ -92,6 +95,8 @@ class Operations(Scopes):
             return self._compared(function, given)
         if self.refused(function, given, named, node):
             return UNKNOWN
+        if function is int and len(given) == 1 and isinstance(as_size(given[0]), (int, Size)):
+            return as_size(given[0])
         everything = [*given, *named.values()]
         found = list(leaves(everything))
         values = [one for one in found if isinstance(one, Value)]
@@ -103,6 +108,9 @@ class Operations(Scopes):
         result = self._result(met, answer.value)
         if answer.finding is None and not self.report.muted and not self.report.outside:
             self._linted(met, answer)
+        if function in OF_SIZES and len(everything) == 1 and are_sizes(given[0]):
+            result = traced(Value(Spec((), np.dtype(np.int64))))  # a number of NumPy's own: `x / np.prod(x.shape)`
+            result.size, result.is_given = OF_SIZES[function](given[0]), True
         if answer.finding is None:
             sized = [one for one in values if not makes(function) or is_array(one)]
             self._noted(result, sized, unknown, node)
@@ -136,7 +144,7 @@ class Operations(Scopes):
         is_handled = self.report.expects(answer.finding)
         self.report.met(met.node, is_handled)
         if is_handled or self.report.muted:  # a handler may go on where two sizes differ: only equal ones get past this
-            self.state = unsettled(self.state, names_within([*map(_shape_or_size, met.args)]))
+            self.state = unsettled(self.state, names_within([*map(shape_or_size, met.args)]))
         if is_handled and not self.report.muted and not self.report.doubts and self._fails(met):
             raise Failed
         # what is said of layers alone is said where one is there for certain
@@ -171,7 +179,7 @@ class Operations(Scopes):
         """The answer where names of several objects meet, of which nobody has said whether they are equal."""
         given = [*met.args, *met.kwargs.values()]
         answer = None
-        for names in apart(names_within([*map(_shape_or_size, given)])):
+        for names in apart(names_within([*map(shape_or_size, given)])):
             args = [without(one, names) for one in met.args]
             answer = self._answer(met.callee, args, {name: without(one, names) for name, one in met.kwargs.items()})
             if answer.finding is not None:
@@ -180,7 +188,7 @@ class Operations(Scopes):
 
     def _fails(self, met: Meeting) -> bool:
         """Whether an operation fails whatever the named sizes are."""
-        names = frozenset(names_within([*map(_shape_or_size, [*met.args, *met.kwargs.values()])]))
+        names = frozenset(names_within([*map(shape_or_size, [*met.args, *met.kwargs.values()])]))
         args = [without(one, names) for one in met.args]
         answer = self._answer(met.callee, args, {name: without(one, names) for name, one in met.kwargs.items()})
         return answer.finding is not None
@@ -223,7 +231,7 @@ class Operations(Scopes):
     def _answer(self, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Answer:
         """The answer; of a list with any number of entries by several numbers of them."""
         if makes(function) or getattr(function, "__name__", "") in _SIZED or function in _SIZED_METHODS:
-            args, kwargs = [_as_size(one) for one in args], {name: _as_size(one) for name, one in kwargs.items()}
+            args, kwargs = [as_size(one) for one in args], {name: as_size(one) for name, one in kwargs.items()}
         if not any(isinstance(one, Every) for one in _flat([*args, *kwargs.values()])):
             return evaluation.call(function, args, kwargs)
         answers = [
@@ -281,6 +289,8 @@ class Operations(Scopes):
             inner = self.state.contents(value)
             if value.kind is dict:
                 return tuple(inner) if type(inner) is dict else UNKNOWN
+            if getattr(value.kind, "is_tuple", False):
+                return tuple(inner.values()) if type(inner) is dict else UNKNOWN
             return inner if value.kind in (list, set) else UNKNOWN
         if isinstance(value, Every):
             return value
@@ -335,13 +345,6 @@ def _operands(node: ast.AST, is_method: bool) -> list[ast.AST]:
     return []
 
 
-def _as_size(value: Any) -> Any:
-    """A hyperparameter as the size that it is, where an array is made."""
-    if isinstance(value, Traced) and value.size is not None:
-        return value.size
-    return type(value)(map(_as_size, value)) if type(value) in (tuple, list) else value
-
-
 def _entry_itself(args: list[Any], value: Any) -> Any:
     """An entry of a tuple, rather than an equal value of another past."""
     try:
@@ -390,11 +393,6 @@ def _by_count(sizes: Any, count: Any) -> Any:
     except (Undecided, TypeError):
         pass
     return None
-
-
-def _shape_or_size(value: Any) -> Any:
-    shape: Any = value.spec.shape if isinstance(value, Value) and isinstance(value.spec, Spec) else value
-    return shape if isinstance(shape, (tuple, Size)) else ()
 
 
 def is_array(value: Any) -> bool:
