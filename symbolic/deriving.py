@@ -27,10 +27,10 @@ from symbolic.ops.passing import Mark, Tuple
 from symbolic.outcome import HOLE, Outcome, is_layer, opened, outcome
 from symbolic.paths import Paths, Request, Traces
 from symbolic.plan import own
-from symbolic.shortcut import MISS, Shortcuts
 from symbolic.spec import OpaqueSpec, TupleSpec, describe, key_of, spec_of
 from symbolic.structure import Tree, alike, count, flatten, shown, unflatten
 from symbolic.trace import Tracing, constant_value, is_constant, run_body, trace
+from symbolic.shortcut import MISS, Shortcuts
 from symbolic.usual import gradient, is_given
 from symbolic.values import like_argument, native
 

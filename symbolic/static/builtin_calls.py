@@ -53,7 +53,7 @@ class Builtins(Expressions):
     def named_tuple(self, args: _Args, node: ast.AST) -> Any:
         """`namedtuple("Gates", "i f g o")`: a class with these fields."""
         name, fields = (args[0], self.plain(args[1])) if len(args) == 2 else (UNKNOWN, UNKNOWN)
-        words = fields.replace(",", " ").split() if isinstance(fields, str) else fields
+        words: Any = fields.replace(",", " ").split() if isinstance(fields, str) else fields
         named = isinstance(words, (list, tuple)) and all(isinstance(one, str) for one in words)
         if not named or not isinstance(name, str):
             return UNKNOWN
