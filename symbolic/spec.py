@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from symbolic.errors import ShapeError
+from symbolic.errors import DtypeError, ShapeError
+from symbolic.polynomial import Undecided
 
 Dim: TypeAlias = int | None
 Shape: TypeAlias = tuple[Dim, ...]
@@ -128,10 +129,26 @@ def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
         if shape is None:
             return None
         known.append(shape)
-    if len(known) == 2 and known[0] == known[1] and None not in known[0]:
+    if len(known) == 2 and _are_equal(*known) and None not in known[0]:
         return known[0]
     rank = max(map(len, known), default=0)
-    return tuple(_stretch([s[len(s) - k] for s in known if len(s) >= k], known, k) for k in range(rank, 0, -1))
+    found: list[Dim] = []
+    undecided: Undecided | None = None
+    for k in range(rank, 0, -1):
+        try:
+            found.append(_stretch([s[len(s) - k] for s in known if len(s) >= k], known, k))
+        except Undecided as error:  # another axis may be wrong for certain
+            undecided = error
+    if undecided is not None:
+        raise undecided
+    return tuple(found)
+
+
+def _are_equal(one: Shape, other: Shape) -> bool:
+    try:
+        return one == other
+    except Undecided:
+        return False
 
 
 def _stretch(sizes: list[Dim], shapes: list[Shape], axis: int) -> Dim:
@@ -231,8 +248,25 @@ def _only_dtype(ufunc: np.ufunc) -> np.dtype[Any] | None:
 def _resolve(ufunc: np.ufunc, asked: tuple[Any, ...]) -> np.dtype[Any]:
     if all(isinstance(one, type) for one in asked):
         asked = tuple(PYTHON_DTYPES[one] for one in asked)
-    resolved: tuple[np.dtype[Any], ...] = ufunc.resolve_dtypes((*asked, *[None] * ufunc.nout))
+    try:
+        resolved: tuple[np.dtype[Any], ...] = ufunc.resolve_dtypes((*asked, *[None] * ufunc.nout))
+    except TypeError as error:
+        names = " and ".join([one.__name__ if isinstance(one, type) else str(one) for one in asked])
+        seen = f"np.{ufunc.__name__} of {names}, for which NumPy has no rule"
+        raise DtypeError(seen, remedy=_instead(ufunc, asked)) from error
     return resolved[ufunc.nin]
+
+
+_BITWISE = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift, np.right_shift}
+_OF_TRUTHS = {np.subtract: "write a ^ b, or np.logical_and(a, ~b)", np.negative: "write ~a"}
+
+
+def _instead(ufunc: np.ufunc, asked: tuple[Any, ...]) -> str:
+    if ufunc in _OF_TRUTHS and all(one == np.dtype(bool) for one in asked):
+        return _OF_TRUTHS[ufunc]
+    if ufunc in _BITWISE:
+        return "give integers or truths; a comparison beside & or | needs brackets: (a > 0) & (b < 1)"
+    return "convert the operands to a dtype that it knows: x.astype(…)"
 
 
 @lru_cache(maxsize=4096)

@@ -3,8 +3,11 @@
 from typing import NamedTuple
 
 PRELUDE = """
+import enum
+import functools
 import math
-from typing import Annotated
+from collections import namedtuple
+from typing import Annotated, NamedTuple
 import numpy as np
 import scipy.special
 from symbolic import Linear, ReLU, Symbolic, Weight, conv2d, glorot, grad, he, softmax, symbolic
@@ -22,6 +25,39 @@ def centered(v):
 
 def product(a, b):
     return a @ b
+
+class Box:
+    def __init__(self, value):
+        self.value = value
+
+    def __matmul__(self, other):
+        return self.value @ other.value
+
+    def __getitem__(self, index):
+        return self.value[index]
+
+    def __len__(self):
+        return len(self.value)
+
+class Gates(NamedTuple):
+    i: np.ndarray
+    f: np.ndarray
+
+Affine = namedtuple("Affine", "w b")
+
+class Mode(enum.Enum):
+    ROWS = 1
+    COLUMNS = 2
+
+def twice(f):
+    @functools.wraps(f)
+    def inner(v):
+        return f(f(v))
+    return inner
+
+@twice
+def halved(v):
+    return v[:, : v.shape[1] // 2]
 
 class Scaling:
     def __init__(self, size):
@@ -193,6 +229,91 @@ PAIRS: dict[str, Pair] = {
         "if x.ndim == 2:\n        x = x.T\n    return x",
         "if x.ndim == 3:\n        x = x.T\n    return x",
     ),
+    "match": Pair(
+        "x: n d -> n d",
+        "match x.ndim:\n        case 2:\n            x = x.T\n    return x",
+        "match x.ndim:\n        case 1 | 3:\n            x = x.T\n        case _ if x.ndim > 2:\n            x = x[0]\n"
+        "    return x",
+    ),
+    "match_shape": Pair(
+        "x: n d -> n",
+        "match x.shape:\n        case (n, d):\n            x = x.sum(axis=0)\n    return x",
+        "match x.shape:\n        case (n, 1):\n            x = x[:, 0]\n        case _:\n            x = x.mean(1)\n"
+        "    return x",
+    ),
+    "truth": Pair(
+        "x: n -> n", "return np.where((x > 0) and (x < 1), x, 0)", "return np.where((x > 0) & (x < 1), x, 0)"
+    ),
+    "chained": Pair("x: n -> n", "return x * (0 < x < 1)", "return x * ((0 < x) & (x < 1))"),
+    "condition": Pair(
+        "x: n d -> n d",
+        "if x > 0:\n        x = x + 1\n    return x",
+        "if len(x) and (x > 0).all():\n        x = x + 1\n    return x",
+    ),
+    "not": Pair("x: n -> n", "return x * (not x)", "return x * (not x.size)"),
+    "maximum_of_two": Pair("x: n d -> n d", "return max(x, 0)", "return np.maximum(x, max(0, x.shape[0]))"),
+    "math": Pair("x: n d -> n", "return math.exp(x.sum(axis=1))", "return np.exp(x.sum(axis=1)) * math.exp(1)"),
+    "number": Pair("x: n d -> n d", "return x / float(x.sum(axis=1))", "return x / float(x.sum())"),
+    "float_shape": Pair(
+        "x: n 8 -> n 4",
+        "return x @ np.zeros((8, x.shape[1] / 2), np.float32)",
+        "return x @ np.zeros((8, x.shape[1] // 2), np.float32)",
+    ),
+    "float_reshape": Pair(
+        "x: n 8 -> n 2 4", "return x.reshape(-1, x.shape[1] / 4, 4)", "return x.reshape(-1, x.shape[1] // 4, 4)"
+    ),
+    "float_range": Pair(
+        "x: n 8 -> n",
+        "y = x[:, 0]\n    for k in range(x.shape[1] / 2):\n        y = y + x[:, k]\n    return y",
+        "y = x[:, 0]\n    for k in range(x.shape[1] // 2):\n        y = y + x[:, k]\n    return y",
+    ),
+    "float_slice": Pair("x: n 8 -> n 4", "return x[:, : x.shape[1] / 2]", "return x[:, : int(x.shape[1] / 2)][:, :4]"),
+    "bitwise": Pair("x: n -> n", "return x * (x > 0 & x)", "return x * ((x > 0) & (x < 2))"),
+    "minus_of_truths": Pair("a: n, b: n -> n : bool", "return (a > 0) - (b > 0)", "return (a > 0) ^ (b > 0)"),
+    "reduced": Pair(
+        "x: n d, a: d d, b: d k -> n k",
+        "return functools.reduce(np.matmul, [x, b, a])",
+        "return functools.reduce(np.matmul, [x, a, b])",
+    ),
+    "sum_of_generator": Pair(
+        "x: n d, y: n k -> d k",
+        "return sum(np.outer(b, a) for a, b in zip(x, y))",
+        "return sum(np.outer(a, b) for a, b in zip(x, y))",
+    ),
+    "layers_in_a_list": Pair(
+        "x: n 4, a: 4 8, b: 8 3 -> n 3",
+        "for w in [b, a]:\n        x = np.tanh(x @ w)\n    return x",
+        "for w in [a, b]:\n        x = np.tanh(x @ w)\n    return x",
+    ),
+    "split_of_a_name": Pair(
+        "z: b 4*n, c: b n -> b n",
+        "i, f, g, o = np.split(z, 4)\n    return f * c + i * g",
+        "i, f, g, o = np.split(z, 4, axis=1)\n    return f * c + i * g",
+    ),
+    "object_product": Pair("x: n d, w: k d -> n k", "return Box(x) @ Box(w)", "return Box(x) @ Box(w.T)"),
+    "object_entry": Pair("x: n d -> d", "return Box(x)[:, 0]", "return Box(x)[len(Box(x)) - 1]"),
+    "named_tuple": Pair(
+        "z: b 8, c: b 4 -> b 4",
+        "i, f = Gates(z[:, 4:], z)\n    return f * c",
+        "i, f = Gates(z[:, 4:], z)._replace(f=z[:, :4])\n    return f * c * i",
+    ),
+    "named_tuple_by_call": Pair(
+        "x: n d, w: d k, b: k -> n k",
+        "p = Affine(b, w)\n    return x @ p.w + p.b",
+        "p = Affine(w, b=b)\n    return x @ p[0] + p.b",
+    ),
+    "enumeration": Pair(
+        "x: n d -> n",
+        "mode = Mode.COLUMNS\n    return x.sum(axis=1) if mode is Mode.ROWS else x.sum(axis=0)",
+        "mode = Mode.ROWS\n    return x.sum(axis=1) if mode is Mode.ROWS else x.sum(axis=0)",
+    ),
+    "decorated_helper": Pair("x: n 8 -> n 4", "return halved(x)", "return halved(np.concatenate([x, x], axis=1))"),
+    "product_of_sizes": Pair(
+        "x: b 4 5 -> b 20",
+        "return x.reshape(x.shape[0], np.prod(x.shape[2:]))",
+        "return x.reshape(x.shape[0], int(np.prod(x.shape[1:])))",
+    ),
+    "product_as_operand": Pair("x: n d -> n d", "return x / np.prod(x.shape)", "return x / int(np.prod(x.shape))"),
     "early": Pair(
         "x: n d, y: n d -> n d",
         "if np.sum(x) > 0:\n        return x.T\n    return y",

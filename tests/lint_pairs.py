@@ -151,7 +151,19 @@ PAIRS: dict[str, list[Pair]] = {
             "b, l, e = q.shape\nreturn q.reshape(b, 8, l, e // 8)",
             "b, l, e = q.shape\nreturn q.reshape(b, l, 8, e // 8).transpose(0, 2, 1, 3)",
         ),
+        Pair(
+            "x b t 64",
+            "b, t, e = x.shape\nreturn x.reshape(b, 8, t, 8)",
+            "b, t, e = x.shape\nreturn x.reshape(b, t, 8, 8).transpose(0, 2, 1, 3)",
+        ),
+        Pair("x m 8 8 3", "return x.reshape(8 * 8 * 3, x.shape[0])", "return x.reshape(x.shape[0], -1).T"),
+        Pair("x n 12", "return x.reshape(3, -1, 4)", "return x.reshape(-1, 3, 4)"),
         # the order stays
+        Pair(
+            "x n m",
+            "return x.reshape(-1, x.shape[0])",
+            "q, k = x.shape\nreturn np.pad(x, ((0, 0), (1, 0))).reshape(k + 1, q)[1:].reshape(q, k)",
+        ),
         Pair("x n m", "return x.reshape(-1, x.shape[0])", "return x.reshape(-1)"),
         Pair("x n m", "return x.reshape(-1, x.shape[0])", "return x.reshape(1, -1)", "x n 1"),
         Pair("x n m", "return x.reshape(-1, x.shape[0])", "return x.reshape(3, 2)", "x 2 3"),
@@ -205,6 +217,8 @@ PAIRS: dict[str, list[Pair]] = {
         Pair("a:uint8 h w; b:uint8 h w", "return a - b", "return np.maximum(a, b) - b"),
         Pair("a:uint8 h w; b:uint8 h w", "return a - b", "return a.max(axis=0) - a.min(axis=0)"),
         Pair("a:uint8 h w; b:uint8 h w", "return a - b", "return a / 255.0 - b / 255.0"),
+        Pair("a:uint8 h w", "return np.diff(a, axis=1)", "return np.diff(a.astype(np.int16), axis=1)"),
+        Pair("a:uint32 n", "return np.ediff1d(a)", "return np.diff(np.sort(a))"),
     ],
     "int64-with-uint64": [
         Pair("a:int64 n", "return a + np.uint64(10)", "return a + np.int64(10)"),

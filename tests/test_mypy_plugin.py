@@ -4,6 +4,7 @@ Each test makes a small project and runs mypy there, as a user would. What is ch
 kept once for all of them.
 """
 
+import ast
 import importlib
 import json
 import os
@@ -14,8 +15,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from checked_pairs import source
 from checkers import SHOWN, STRICT, Message, Report, command, mypy, mypy_command, read_mypy, run
 from expectations import FOLDER
+
+from symbolic.static.checking import check
 
 Project = Callable[..., Path]
 
@@ -356,6 +360,20 @@ def test_modules_that_import_each_other(project: Project) -> None:
     expected = texts(checked(folder))
     edit(folder / "models.py", "import numpy as np", "import use, numpy as np")
     assert texts(checked(folder)) == expected
+
+
+# --------------------------------------------------------------------------- the core, through mypy
+
+
+def test_it_says_all_that_the_command_says(project: Project) -> None:
+    """In the same words; and no twin that is right is an error, though mypy sees unions where the core sees values."""
+    text = source()
+    found = {(one.line, one.message) for one in check(text, "pairs.py").findings if one.code != "symbolic-lint"}
+    told = [one for one in checked(project(pairs=text)) if one.kind == "error" and one.code.startswith("symbolic")]
+    assert found <= {(one.line, one.text) for one in told}
+    right = [one for one in ast.parse(text).body if isinstance(one, ast.FunctionDef) and one.name.startswith("ok_")]
+    lines = {line for one in right for line in range(one.lineno, (one.end_lineno or 0) + 1)}
+    assert [one for one in told if one.line in lines] == []
 
 
 # --------------------------------------------------------------------------- what mypy keeps

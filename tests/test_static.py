@@ -454,6 +454,40 @@ def test_a_number_or_an_array() -> None:
     ]
 
 
+@pytest.mark.parametrize("parts", [2, 3, 4, 5, 7])
+@pytest.mark.parametrize("size", [None, N, 60 * N, 2 * N + 1])
+def test_equal_parts_are_true_of_every_size_that_can_be_cut(size: Any, parts: int) -> None:
+    answer = called(np.split, (array(size, 3), parts), {})
+    assert answer.finding is None or size == 2 * N + 1
+    if answer.value is UNKNOWN:
+        return
+    for number in range(1, 9):
+        rows = number * parts if not isinstance(size, Size) else size.at({"n": number})
+        if rows % parts == 0:
+            seen = answer.value[0].spec.shape[0]
+            given = seen.at({"n": number}) if isinstance(seen, Size) else seen
+            assert given in (None, np.split(np.ones((rows, 3)), parts)[0].shape[0])
+
+
+def test_one_axis_is_wrong_where_another_is_undecided() -> None:
+    found = called(np.multiply, (array(N // 2, 2 * M), array(N, M)), {}).finding
+    assert found is not None
+    assert "axis -1" in found.seen
+
+
+@pytest.mark.parametrize(
+    ("function", "kinds"),
+    [(np.subtract, (bool, bool)), (np.negative, (bool,)), (np.bitwise_and, (F4, int)), (np.invert, (F8,))],
+)
+def test_dtypes_without_a_rule(function: np.ufunc, kinds: tuple[Any, ...]) -> None:
+    dtypes = [np.dtype(one) for one in kinds]
+    with pytest.raises(TypeError):
+        function(*[np.ones(3, one) for one in dtypes])
+    found = called(function, tuple([array(3, dtype=one) for one in dtypes]), {}).finding
+    assert found is not None
+    assert found.kind == "symbolic-dtype"
+
+
 # --------------------------------------------------------------------------- nothing is said in doubt
 
 

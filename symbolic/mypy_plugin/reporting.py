@@ -29,23 +29,24 @@ _FAULTY: dict[str, int] = {}
 """The modules in which a hook of ours has failed, by path: which tree it was."""
 
 
-def report(api: Any, found: Finding, context: Context) -> None:
+def report(api: Any, found: Finding, context: Context, of_value: bool = False) -> None:
     """Tell a finding of the checker.
 
     mypy tries the items of an overload, and both methods of an operator, with errors held back, and takes one that
     failed for one that does not apply. What we find holds for the operands whichever item is chosen, so it is told
     past those who hold errors back; mypy drops a message that it has told before.
+    `of_value`: it is of the value in that place, as all that is said of shapes and dtypes, and not of what is done.
     """
     if _FAULTY.get(api.path) != id(api.tree):
-        _tell_once(api, found, context)
+        _tell_once(api, found, context, of_value or found.kind != "symbolic")
 
 
-def _tell_once(api: Any, found: Finding, context: Context) -> None:
+def _tell_once(api: Any, found: Finding, context: Context, of_value: bool) -> None:
     """A finding in the words of `symbolic check`, and not against its better knowledge."""
     alike = same(api, found, context)
     if alike is not None:
         report_located(api, alike, context)
-    elif found.kind == "symbolic" or not is_clear(api, context):
+    elif not of_value or not is_clear(api, context):
         _tell(api, found, context)
 
 

@@ -298,13 +298,18 @@ class Running:
 
     def check_returned(self, typ: ProperType, declared: ProperType, what: str, place: Context, api: Any) -> None:
         if isinstance(typ, UnionType):
+            if sum(map(is_layer, typ.items)) > 1:  # of assignments in branches and loops, which the core follows
+                return
             for one in typ.items:
+                if is_start_of_sum(one) and any(map(is_layer, typ.items)):
+                    continue
                 self.check_returned(get_proper_type(one), declared, what, place, api)
             return
         if what == RETURNED and isinstance(typ, Instance) and typ.type.has_base("typing.Mapping") and holds_layer(typ):
             report(api, Finding(*returned_structure(typ.type.name)), place)
             return
-        if isinstance(typ, AnyType) or isinstance(declared, AnyType):
+        is_object = isinstance(typ, Instance) and typ.type.fullname == "builtins.object"  # of types that mypy joined
+        if isinstance(typ, AnyType) or isinstance(declared, AnyType) or is_object:
             return
         pairs = paired(typ, declared)
         if pairs is not None:
@@ -320,7 +325,7 @@ class Running:
         found = self.misfit(data, declared, what)
         if found is not None:
             pair = [Value(spec) for one in (data, declared) if (spec := self.expansions.natives.spec(one)) is not None]
-            report(api, likely(found, DECLARED, pair), place)
+            report(api, likely(found, DECLARED, pair), place, of_value=True)
 
     def _miscounted_entries(self, typ: TupleType, declared: ProperType, what: str) -> Finding:
         count = len(typ.items)
@@ -376,6 +381,12 @@ def usage(title: str, plan: Plan) -> str:
     """How a symbolic function is called, as run time says it."""
     required = [f"{one.name}=…" for one in plan.hyperparameters if not one.optional]
     return f"call {title}({', '.join([*(str(one.name) for one in plan.inputs), *required])})"
+
+
+def is_start_of_sum(typ: Type) -> bool:
+    """The 0 that `sum` gives of nothing, which mypy never forgets."""
+    proper = get_proper_type(typ)
+    return isinstance(proper, LiteralType) and proper.value == 0 and proper.fallback.type.fullname == "builtins.int"
 
 
 def is_array(typ: ProperType) -> bool:

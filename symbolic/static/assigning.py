@@ -120,7 +120,8 @@ class Assigning(Calling):
         actual = spec_for(self.plain(value), self.state)
         found = self.unfit(hint, actual, what)
         names = unsettled_in(self.state)
-        self.report.met(node, found is None and (bool(names) or not isinstance(value, Value) or is_known(value)))
+        is_exact = is_known(value) if isinstance(value, Value) else value is not UNKNOWN
+        self.report.met(node, found is None and (bool(names) or is_exact))
         if found is None:
             return True
         given = value if isinstance(value, Value) else Value(actual)
@@ -170,6 +171,25 @@ class Assigning(Calling):
         return {name for size in sizes_of(spec) if isinstance(size, Size) for name in size.names}
 
     # ------------------------------------------------------------------ patterns
+    def takes(self, pattern: ast.pattern, subject: Any) -> bool | None:
+        """Whether a pattern takes the subject; `None` where that is not known."""
+        if isinstance(pattern, ast.MatchAs):
+            return True if pattern.pattern is None else self.takes(pattern.pattern, subject)
+        if isinstance(pattern, ast.MatchOr):
+            return _all_of([_opposite(self.takes(one, subject)) for one in pattern.patterns], False)
+        if isinstance(pattern, ast.MatchSingleton):
+            return subject is pattern.value if type(subject) in _PLAIN else None
+        if isinstance(pattern, ast.MatchValue):
+            wanted = self.evaluate(pattern.value)
+            return bool(wanted == subject) if all(type(one) in _PLAIN for one in (wanted, subject)) else None
+        if not isinstance(pattern, ast.MatchSequence) or type(subject) is not tuple:
+            return None
+        if any(isinstance(one, ast.MatchStar) for one in pattern.patterns):
+            return None
+        if len(pattern.patterns) != len(subject):
+            return False
+        return _all_of([self.takes(*pair) for pair in zip(pattern.patterns, subject, strict=True)], True)
+
     def assign_pattern(self, pattern: ast.pattern, subject: Any) -> None:
         """The names that a pattern binds: what it takes apart is not known."""
         if isinstance(pattern, ast.MatchAs):
@@ -187,3 +207,16 @@ class Assigning(Calling):
                 self.bind(one.name, UNKNOWN)
             if isinstance(one, ast.MatchMapping) and one.rest:
                 self.bind(one.rest, UNKNOWN)
+
+
+_PLAIN = (bool, int, float, str, bytes, type(None))
+"""What a pattern is compared with whose answer is certain; a size that has a name may be any number."""
+
+
+def _opposite(known: bool | None) -> bool | None:
+    return None if known is None else not known
+
+
+def _all_of(known: list[bool | None], yes: bool) -> bool | None:
+    """Whether all hold: `yes` if they do, the other if one does not, and unknown if it rests on what is not known."""
+    return not yes if False in known else None if None in known else yes

@@ -80,7 +80,8 @@ class Attributes(Structures):
             return inner[name]
         found = home.kind.find(name)
         if not isinstance(found, Function):
-            return UNKNOWN if found is None else found
+            is_known = found is None and home.kind.is_tuple and name == "_replace"
+            return Bound(name, home) if is_known else UNKNOWN if found is None else found
         if found.kind == "property":
             return self.invoke(found, [home], {}, found.node)
         return (
@@ -96,6 +97,9 @@ class Attributes(Structures):
 
     def entry(self, home: Any, index: Any, node: ast.AST) -> Any:
         """`home[index]`."""
+        if isinstance(home, Ref) and isinstance(home.kind, Class):
+            found = self.special("__getitem__", [home, index], node)
+            return self.entry(self.entries(home, node), index, node) if found is MISSING else found
         if isinstance(home, Ref):
             return self._of_container(home, index)
         if isinstance(home, Every):
@@ -109,6 +113,12 @@ class Attributes(Structures):
         if home is UNKNOWN or not is_operand(home):
             return UNKNOWN
         return self.operate(operator.getitem, [home, index], {}, node)
+
+    def special(self, name: str, args: list[Any], node: ast.AST) -> Any:
+        """What a method of a user's class gives that stands for an operator; `MISSING` where there is none."""
+        home = args[0]
+        found = home.kind.find(name) if isinstance(home, Ref) and isinstance(home.kind, Class) else None
+        return self.invoke(found, args, {}, node) if isinstance(found, Function) else MISSING
 
     def _of_container(self, home: Ref, index: Any) -> Any:
         inner = self.state.contents(home)

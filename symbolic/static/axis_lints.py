@@ -135,9 +135,10 @@ def reshape_permutes(at: Met) -> Sentence:
     if order not in (None, "C"):
         return None
     before, after = shape_of(at.args[0]) if at.args else None, shape_of(at.value)
-    if before is None or after is None:
+    origin = origin_of(at.args[0]) if at.args else None
+    if before is None or after is None or (origin is not None and origin.shifted):
         return None
-    mixed = mixed_names(before, after)
+    mixed = mixed_names(before, after) or mixed_axes(before, after)
     if mixed is None:
         return None
     axes = permutation(before, after)
@@ -155,6 +156,40 @@ def mixed_names(before: Shape, after: Shape) -> tuple[str, str] | None:
         if is_named and source[one] < source[other] and target[other] < target[one]:
             return one, other
     return None
+
+
+def mixed_axes(before: Shape, after: Shape) -> tuple[str, str] | None:
+    """An axis whose neighbours lie otherwise in memory afterwards, and what has come before it: it is another axis.
+
+    Where a size is a sum, as after padding, one row more or less may be meant to shift all the others.
+    """
+    strides = _strides(before), _strides(after)
+    if strides[0] is None or strides[1] is None:
+        return None
+    for name, (_, stride) in strides[0].items():
+        place, now = strides[1].get(name, (0, stride))
+        if place and not same(stride, now):
+            moved = next((one for one in reversed(after[:place]) if not same(one, 1)), None)
+            return (name, str(moved)) if moved is not None else None
+    return None
+
+
+def _strides(shape: Shape) -> dict[str, tuple[int, Any]] | None:
+    """Where each name stands that is an axis of its own, and how many entries lie between two of its neighbours."""
+    found: dict[str, tuple[int, Any]] = {}
+    stride: Any = 1
+    seen: set[str] = set()
+    for place, size in reversed(list(enumerate(shape))):
+        if isinstance(size, Size):
+            if len(size.terms) != 1 or size.opaque or not seen.isdisjoint(size.names):
+                return None
+            seen |= size.names
+            if size == Size.named(str(size)):
+                found[str(size)] = place, stride
+        elif not isinstance(size, int) or size < 1:
+            return None
+        stride = size * stride
+    return dict(reversed(found.items()))
 
 
 def _places(shape: Shape) -> dict[str, int] | None:

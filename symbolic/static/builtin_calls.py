@@ -13,9 +13,9 @@ from symbolic.polynomial import Size
 from symbolic.spec import Spec
 from symbolic.static.abstract import UNKNOWN, Value, is_constant, native
 from symbolic.static.expressions import Expressions, python_bool
-from symbolic.static.holding import Every, Ref, joined, traced
+from symbolic.static.holding import MISSING, Every, Ref, joined, traced
 from symbolic.static.python import python_value
-from symbolic.static.things import Class
+from symbolic.static.things import Class, Frame
 
 _Args = list[Any]
 
@@ -30,6 +30,7 @@ class Builtins(Expressions):
             return UNKNOWN
         if all(isinstance(one, int) for one in bounds):
             return range(*bounds) if bounds[-1] or len(bounds) < 3 else UNKNOWN
+        self.refused(range, bounds, {}, node)
         whole = traced(python_value(int))
         if all(isinstance(one, (int, Size)) for one in bounds) and len(bounds) < 3:
             count = bounds[-1] - (bounds[0] if len(bounds) == 2 else 0)
@@ -39,12 +40,32 @@ class Builtins(Expressions):
     def _len(self, args: _Args, node: ast.AST) -> Any:
         if len(args) != 1:
             return UNKNOWN
+        counted = self.special("__len__", args, node)
+        if counted is not MISSING:
+            return counted
         inner = self.state.contents(args[0]) if isinstance(args[0], Ref) else args[0]
         if isinstance(inner, Every):
             return traced(python_value(int)) if inner.count is None else inner.count
         if isinstance(inner, range) or type(inner) is dict:
             return len(inner)
         return self.operate(len, [inner], {}, node) if inner is not UNKNOWN else traced(python_value(int))
+
+    def named_tuple(self, args: _Args, node: ast.AST) -> Any:
+        """`namedtuple("Gates", "i f g o")`: a class with these fields."""
+        name, fields = (args[0], self.plain(args[1])) if len(args) == 2 else (UNKNOWN, UNKNOWN)
+        words: Any = fields.replace(",", " ").split() if isinstance(fields, str) else fields
+        named = isinstance(words, (list, tuple)) and all(isinstance(one, str) for one in words)
+        if not named or not isinstance(name, str):
+            return UNKNOWN
+        any_type = ast.Constant(None)
+        body: list[ast.stmt] = [
+            ast.AnnAssign(target=ast.Name(one, ast.Store()), annotation=any_type, value=None, simple=1) for one in words
+        ]
+        kind = Class(ast.ClassDef(name, [], [], body, []), [], self.frame.module)
+        kind.fields = [one for one in body if isinstance(one, ast.AnnAssign)]
+        kind.frame = Frame(kind.node, self.frame, self.frame.module)
+        kind.is_dataclass = kind.is_tuple = True
+        return kind
 
     def _zip(self, args: _Args, node: ast.AST) -> Any:
         columns = [self.entries(one, node) for one in args]
@@ -196,6 +217,9 @@ class Builtins(Expressions):
             return self.state.made(list, tuple(found)) if isinstance(found, list) else found
         if isinstance(home, tuple) and name in ("index", "count"):
             return traced(python_value(int))
+        if isinstance(home, Ref) and getattr(home.kind, "is_tuple", False) and name == "_replace" and not args:
+            inner = self.state.contents(home)
+            return self.state.made(home.kind, {**inner, **kwargs}) if type(inner) is dict else UNKNOWN
         self.state.lose([home, *args, *kwargs.values()])
         return UNKNOWN
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,8 @@ class Calling(Derivations):
 
     def _call(self, node: ast.Call) -> Any:
         callee = self._callee(node.func)
+        if callee is np.where and len(node.args) == 3:
+            self.report.guarded.update(_positive(*node.args))
         args = self.items(node.args)
         kwargs: dict[str, Any] | None = {}
         for one in node.keywords:
@@ -91,6 +93,8 @@ class Calling(Derivations):
             isinstance(one, Traced) and one.is_layer for one in [*args, *kwargs.values()]
         ):
             callee = modules.resolved(callee)
+        if isinstance(callee, Foreign) and callee.name == "collections.namedtuple" and not kwargs:
+            return self.named_tuple(args, node)
         if callee is UNKNOWN or isinstance(callee, (Foreign, Alias)) or not callable(callee):
             return self._of_unknown(callee, args, kwargs)
         return self._of_library(callee, args, kwargs, node)
@@ -197,6 +201,20 @@ class Calling(Derivations):
 
 _OF_LIBRARIES = frozenset((np.ufunc, type(np.sum), type(len), type(ast.walk), type))
 """What the functions of libraries are, and no other callee."""
+
+
+def _positive(test: ast.expr, chosen: ast.expr, other: ast.expr) -> Iterator[ast.AST]:
+    """The differences in `np.where(a > b, a - b, b - a)`, none of which is negative where it is taken."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Gt, ast.GtE, ast.Lt, ast.LtE)):
+        return
+    sides = [ast.dump(test.left), ast.dump(test.comparators[0])]
+    if isinstance(test.ops[0], (ast.Lt, ast.LtE)):
+        sides.reverse()
+    for branch, wanted in ((chosen, sides), (other, sides[::-1])):
+        if isinstance(branch, ast.BinOp) and [ast.dump(branch.left), ast.dump(branch.right)] == wanted:
+            yield branch
+
+
 _Decorator: type = type(public.symbolic)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from typing import Any
 
 from symbolic.static.abstract import Value
@@ -29,6 +30,12 @@ class Conditions(Operations):
             return bool(len(value)) if type(value) in (tuple, list) else None
         return True if isinstance(value, (Function, Class, type)) else None
 
+    def asked(self, test: ast.expr) -> Any:
+        """The value of a test, or of a part of one, of which Python asks the truth."""
+        value = self.evaluate(test)
+        self.refused(operator.truth, [value], {}, test)
+        return value
+
     def condition(self, test: ast.expr) -> tuple[State | None, State | None]:
         """The states in which a test holds, and in which it does not; `None` for one that cannot be."""
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -39,7 +46,7 @@ class Conditions(Operations):
         if isinstance(test, ast.Compare) and len(test.ops) > 1:
             return self._several(_in_pairs(test))
         before = unsettled_in(self.state)
-        value = self.evaluate(test)
+        value = self.asked(test)
         truth = self.truth(value)
         if truth is not None:
             return (self.state, None) if truth else (None, self.state)

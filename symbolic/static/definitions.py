@@ -11,6 +11,8 @@ from symbolic.static.things import Alias, Class, Foreign, Frame, Function
 
 _KINDS = {"property": "property", "staticmethod": "staticmethod", "classmethod": "classmethod"}
 _KINDS["cached_property"] = "property"
+_PASSING = ("wraps", "cache", "lru_cache", "override", "final", "overload", "no_type_check")
+"""Decorators behind which a function does what it did, whether they are known or not."""
 _RECORDS = ("dataclasses.dataclass", "typing.NamedTuple")
 
 
@@ -32,7 +34,8 @@ class Definitions(Calling):
         if name in _KINDS and isinstance(value, Function):
             value.kind = _KINDS[name]
             return value
-        if name in ("wraps", "cache", "lru_cache", "override", "final", "overload", "no_type_check"):
+        of_call = isinstance(decorator, ast.Call) and full_name(self._mark_of(decorator))  # `@lru_cache(maxsize=9)`
+        if name in _PASSING or of_call in ("functools.wraps", "functools.lru_cache"):
             return value
         return self.invoke(by, [value], {}, node)
 
@@ -49,9 +52,9 @@ class Definitions(Calling):
         kind.fields += [one for one in node.body if isinstance(one, ast.AnnAssign)]
         marks = [full_name(self._mark_of(one)) for one in node.decorator_list]
         marks += [full_name(one) for one in bases]
-        kind.is_dataclass = any(one in _RECORDS for one in marks) or any(
-            isinstance(one, Class) and one.is_dataclass for one in kind.bases
-        )
+        known = [one for one in kind.bases if isinstance(one, Class)]
+        kind.is_tuple = "typing.NamedTuple" in marks or any(one.is_tuple for one in known)
+        kind.is_dataclass = any(one in _RECORDS for one in marks) or any(one.is_dataclass for one in known)
         kind.frame = frame = Frame(node, self.frame, self.frame.module)
         with self.within(frame):
             self.block(node.body)

@@ -124,6 +124,8 @@ def integer_division_in_place(at: Met) -> Sentence:
 
 def unsigned_subtraction(at: Met) -> Sentence:
     """`a - b` without signs wraps where b is greater."""
+    if at.name in ("diff", "ediff1d"):
+        return _unsigned_differences(at)
     if len(at.args) < 2 or not isinstance(at.args[0], Value):
         return None
     dtype = dtype_of(at.value)
@@ -139,6 +141,19 @@ def unsigned_subtraction(at: Met) -> Sentence:
         f"{typed(at.args[0])} minus {typed(at.args[1])} is {dtype}, and wraps around below 0",
         "convert them first: .astype(np.int64), or a float type",
     )
+
+
+def _unsigned_differences(at: Met) -> Sentence:
+    """Differences of neighbours, unless each is at least the one before it."""
+    dtype = dtype_of(at.args[0]) if at.args else None
+    origin = origin_of(at.args[0]) if at.args else None
+    if dtype is None or dtype.kind != "u" or origin is None or origin.name in _RISING:
+        return None
+    seen = f"the differences of {typed(at.args[0])} are {dtype}, and wrap around below 0"
+    return seen, "convert it first: .astype(np.int64), or a float type"
+
+
+_RISING = ("sort", "unique", "cumsum", "arange", "flatnonzero", "maximum.accumulate")
 
 
 def _is_below(one: Origin | None, other: Origin | None) -> bool:

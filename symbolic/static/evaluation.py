@@ -20,6 +20,7 @@ from symbolic.ops.operation import Operation
 from symbolic.polynomial import Size
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value
 from symbolic.static.alike import alike
+from symbolic.static.cutting import cut, cuts
 from symbolic.static.making import made, makes
 from symbolic.static.nesting import leaves
 from symbolic.static.python import OF_VALUES, folded, is_pure, python_value
@@ -85,7 +86,8 @@ def answered(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> A
         args = _addends(args)
     if function is operator.getitem and len(args) == 2 and _is_vague(args[1]):
         return _of_parts(args)
-    return _of_arrays(function, args, kwargs)
+    parts = cut(function, args, kwargs) if cuts(function) else None
+    return parts or _of_arrays(function, args, kwargs)
 
 
 def _of_arrays(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Answer:

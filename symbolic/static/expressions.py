@@ -14,7 +14,7 @@ from symbolic.static.abstract import UNKNOWN, Value, is_constant
 from symbolic.static.attributes import Attributes, is_operand, is_type
 from symbolic.static.comparing import names_within
 from symbolic.static.facts import joined_states, unsettled
-from symbolic.static.holding import Every, Ref, State, Traced, joined, traced
+from symbolic.static.holding import MISSING, Every, Ref, State, Traced, joined, traced
 from symbolic.static.python import python_value
 from symbolic.static.things import Alias, Foreign, Function, written_defaults
 
@@ -86,7 +86,8 @@ class Expressions(Attributes):
         if function is operator.or_ and is_type(left) and isinstance(node, ast.BinOp):
             return Alias(node, self.frame)
         if any(isinstance(one, Ref) for one in (left, right)):
-            found = self._lists(function, left, right)
+            found = self._by_class(function, left, right, node)
+            found = self._lists(function, left, right) if found is MISSING else found
             if found is not None:
                 return found
         if type(left) is tuple and type(right) is tuple and function is operator.add:
@@ -102,6 +103,12 @@ class Expressions(Attributes):
         if isinstance(found, Traced) and (getattr(left, "size", None) or getattr(right, "size", None)) is not None:
             found.size = self._size_of(function, left, right)
         return found
+
+    def _by_class(self, function: Callable[..., Any], left: Any, right: Any, node: ast.AST) -> Any:
+        """`a @ b` of objects of the user's classes: by the method of the left one, or of the right one."""
+        name = function.__name__.strip("_")
+        found = self.special(f"__{name}__", [left, right], node)
+        return self.special(f"__r{name}__", [right, left], node) if found is MISSING else found
 
     def _size_of(self, function: Callable[..., Any], left: Any, right: Any) -> Any:
         """`2 * hidden`, of a hyperparameter."""
@@ -132,10 +139,11 @@ class Expressions(Attributes):
         return UNKNOWN
 
     def _unary(self, node: ast.UnaryOp) -> Any:
-        value = self.evaluate(node.operand)
         if isinstance(node.op, ast.Not):
+            value = self.asked(node.operand)
             truth = self.truth(value)
             return traced(python_value(bool)) if truth is None else not truth
+        value = self.evaluate(node.operand)
         return self.operate(_UNARY[type(node.op)], [value], {}, node) if is_operand(value) else UNKNOWN
 
     def _compare(self, node: ast.Compare) -> Any:
@@ -144,6 +152,8 @@ class Expressions(Attributes):
         for op, other in zip(node.ops, node.comparators, strict=True):
             right = self.evaluate(other)
             result = self._comparison(op, left, right, node)
+            if other is not node.comparators[-1]:  # `a < b < c` asks whether `a < b`
+                self.refused(operator.truth, [result], {}, node)
             if len(node.ops) > 1 and self.truth(result) is not True:
                 rest = [self.evaluate(one) for one in node.comparators]
                 self.state = unsettled(self.state, names_within([left, *rest]))
@@ -167,6 +177,8 @@ class Expressions(Attributes):
                 return None if other is UNKNOWN or isinstance(other, Foreign) else other is one
         if isinstance(left, type) and isinstance(right, type):
             return left is right
+        if type(left) is type(right) and type(left) in (bool, int, str):  # a member of an enumeration is one of these
+            return bool(left == right)
         return None
 
     def _contains(self, left: Any, right: Any, positive: bool) -> Any:

@@ -83,6 +83,7 @@ class Report:
         self.clear: dict[Place, bool] = {}
         self.reached: set[ast.AST] = set()
         self.dead: list[Place] = []
+        self.guarded: set[ast.AST] = set()  # differences that are taken only where they are positive
         self.muted = 0
         self.handled: list[Any] = []  # the classes of errors that the statements around catch
         self.doubts = 0  # how many conditional expressions are around

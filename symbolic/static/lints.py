@@ -92,7 +92,7 @@ LINTS: dict[str, Row] = {
     "float32-made-float64": Row("a float32 array made float64 by another operand", float32_made_float64, PROMOTING),
     "integer-division-in-place": Row("x /= y of an array of integers", integer_division_in_place, {"divide"}),
     "unsigned-subtraction": Row(
-        "a difference of unsigned integers, which wraps below 0", unsigned_subtraction, {"subtract"}
+        "a difference of unsigned integers, which wraps below 0", unsigned_subtraction, {"subtract", "diff", "ediff1d"}
     ),
     "int64-with-uint64": Row("int64 and uint64 in one operation, which gives float64", int64_with_uint64, PROMOTING),
     NO_GRADIENT: Row("a derivative by an input that reaches the result only through integers or comparisons"),

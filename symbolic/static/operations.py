@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from symbolic.polynomial import Size
 from symbolic.spec import PYTHON_DTYPES, Spec, TupleSpec
@@ -15,6 +17,7 @@ from symbolic.static import evaluation, lints
 from symbolic.static.abstract import UNKNOWN, Answer, Finding, Value, is_constant
 from symbolic.static.causes import likely
 from symbolic.static.comparing import COMPARISONS, compared, has_size, names_within
+from symbolic.static.counting import OF_SIZES, are_sizes, as_size, shape_or_size
 from symbolic.static.counts import has_every, over_counts
 from symbolic.static.facts import apart, at, learned, possible, unsettled, unsettled_in, without
 from symbolic.static.findings import is_said, span
@@ -26,6 +29,7 @@ from symbolic.static.provenance import Past, Provenance, origin_of_result
 from symbolic.static.python import python_value
 from symbolic.static.scopes import Scopes
 from symbolic.static.things import Foreign
+from symbolic.static.wanted import unwanted
 
 _MOST_ENTRIES = 10_000
 _SIZED = {"reshape", "broadcast_to"}
@@ -89,6 +93,10 @@ class Operations(Scopes):
         named = {name: self.plain(one) for name, one in kwargs.items()}
         if function in COMPARISONS and any(map(has_size, given)):
             return self._compared(function, given)
+        if self.refused(function, given, named, node):
+            return UNKNOWN
+        if function is int and len(given) == 1 and isinstance(as_size(given[0]), (int, Size)):
+            return as_size(given[0])
         values, unknown = _values([*given, *named.values()] if named else given)
         if unknown and not values:
             return UNKNOWN
@@ -97,10 +105,21 @@ class Operations(Scopes):
         result = self._result(met, answer.value)
         if answer.finding is None and not self.report.muted and not self.report.outside:
             self._linted(met, answer)
+        if function in OF_SIZES and len(given) == 1 and not named and are_sizes(given[0]):
+            result = traced(Value(Spec((), np.dtype(np.int64))))  # a number of NumPy's own: `x / np.prod(x.shape)`
+            result.size, result.is_given = OF_SIZES[function](given[0]), True
         if answer.finding is None:
             sized = [one for one in values if not makes(function) or is_array(one)]
             self._noted(result, sized, unknown, node)
         return result
+
+    def refused(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], node: ast.AST) -> bool:
+        """Whether Python wants a number where there is none; it is reported."""
+        names = unsettled_in(self.state) | self.free
+        found = unwanted(function, [without(one, names) for one in args] if names else args, kwargs)
+        if found is not None:
+            self.report.find(found, node, self.notes_on(found))
+        return found is not None
 
     def _compared(self, function: Any, sizes: list[Any]) -> Any:
         found = compared(function, sizes)
@@ -122,7 +141,7 @@ class Operations(Scopes):
         is_handled = self.report.expects(answer.finding)
         self.report.met(met.node, is_handled)
         if is_handled or self.report.muted:  # a handler may go on where two sizes differ: only equal ones get past this
-            self.state = unsettled(self.state, names_within([*map(_shape_or_size, met.args)]))
+            self.state = unsettled(self.state, names_within([*map(shape_or_size, met.args)]))
         if is_handled and not self.report.muted and not self.report.doubts and self._fails(met):
             raise Failed
         # what is said of layers alone is said where one is there for certain
@@ -157,7 +176,7 @@ class Operations(Scopes):
         """The answer where names of several objects meet, of which nobody has said whether they are equal."""
         given = [*met.args, *met.kwargs.values()]
         answer = None
-        for names in apart(names_within([*map(_shape_or_size, given)])):
+        for names in apart(names_within([*map(shape_or_size, given)])):
             args = [without(one, names) for one in met.args]
             answer = self._answer(met.callee, args, {name: without(one, names) for name, one in met.kwargs.items()})
             if answer.finding is not None:
@@ -166,7 +185,7 @@ class Operations(Scopes):
 
     def _fails(self, met: Meeting) -> bool:
         """Whether an operation fails whatever the named sizes are."""
-        names = frozenset(names_within([*map(_shape_or_size, [*met.args, *met.kwargs.values()])]))
+        names = frozenset(names_within([*map(shape_or_size, [*met.args, *met.kwargs.values()])]))
         args = [without(one, names) for one in met.args]
         answer = self._answer(met.callee, args, {name: without(one, names) for name, one in met.kwargs.items()})
         return answer.finding is not None
@@ -182,7 +201,8 @@ class Operations(Scopes):
         for one in lints.at_operation(
             met.function, met.args, met.kwargs, answer, self.provenance(met.node, isinstance(met.function, str))
         ):
-            self.report.lint(one, met.node, self.notes_on(Finding(one.seen, one.remedy)))
+            if one.rule != "unsigned-subtraction" or met.node not in self.report.guarded:
+                self.report.lint(one, met.node, self.notes_on(Finding(one.seen, one.remedy)))
 
     def provenance(self, node: ast.AST, is_method: bool = False) -> Provenance:
         """How the arguments are written, and what is to be returned."""
@@ -210,7 +230,7 @@ class Operations(Scopes):
     def _answer(self, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Answer:
         """The answer; of a list with any number of entries by several numbers of them."""
         if _takes_sizes(function):
-            args, kwargs = [_as_size(one) for one in args], {name: _as_size(one) for name, one in kwargs.items()}
+            args, kwargs = [as_size(one) for one in args], {name: as_size(one) for name, one in kwargs.items()}
         if not has_every(args) and not (kwargs and has_every(kwargs.values())):
             return evaluation.call(function, args, kwargs)
         return over_counts(function, args, kwargs)
@@ -253,6 +273,8 @@ class Operations(Scopes):
             inner = self.state.contents(value)
             if value.kind is dict:
                 return tuple(inner) if type(inner) is dict else UNKNOWN
+            if getattr(value.kind, "is_tuple", False):
+                return tuple(inner.values()) if type(inner) is dict else UNKNOWN
             return inner if value.kind in (list, set) else UNKNOWN
         if isinstance(value, Every):
             return value
@@ -317,13 +339,6 @@ def _takes_sizes(function: Callable[..., Any]) -> bool:
     return makes(function) or getattr(function, "__name__", "") in _SIZED or function in _SIZED_METHODS
 
 
-def _as_size(value: Any) -> Any:
-    """A hyperparameter as the size that it is, where an array is made."""
-    if isinstance(value, Traced) and value.size is not None:
-        return value.size
-    return type(value)(map(_as_size, value)) if type(value) in (tuple, list) else value
-
-
 def _entry_itself(args: list[Any], value: Any) -> Any:
     """An entry of a tuple, rather than an equal value of another past."""
     try:
@@ -360,11 +375,6 @@ def _values(arguments: list[Any]) -> tuple[list[Value], bool]:
 
 
 _NESTING = (tuple, list, dict, slice)
-
-
-def _shape_or_size(value: Any) -> Any:
-    shape: Any = value.spec.shape if isinstance(value, Value) and isinstance(value.spec, Spec) else value
-    return shape if isinstance(shape, (tuple, Size)) else ()
 
 
 def is_array(value: Any) -> bool:

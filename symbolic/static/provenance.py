@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from symbolic.polynomial import same
+from symbolic.polynomial import Size, same
 from symbolic.spec import AnySpec, Spec
 from symbolic.static.abstract import Value
 from symbolic.static.meanings import (
@@ -64,6 +64,8 @@ class Origin(NamedTuple):
     """Its axes, counted from the end, whose size of 1 was written out: `x[:, None]`, `reshape(-1, 1)`."""
     oriented: bool = False
     """Whether an axis of size 1 was written out for an operation that it came of."""
+    shifted: bool = False
+    """Whether a reshape after padding has moved its rows against each other, as is done on purpose."""
     made: bool = False
     """Whether no input is in it."""
     carried: frozenset[str] = frozenset()
@@ -156,6 +158,7 @@ def origin_of_join(origins: Sequence[Origin | None]) -> Origin | None:
         frozenset.intersection(*[one.frames for one in known]),
         meant=_union(one.meant for one in known),
         oriented=any(one.oriented for one in known),
+        shifted=any(one.shifted for one in known),
         made=any(one.made for one in known),
         carried=_union(one.carried for one in known),
         lost=_lost(known),
@@ -184,6 +187,7 @@ def origin_of_result(function: Any, args: Args, kwargs: Kwargs, result: Value, w
         _reductions(name, elementwise, args, kwargs, result),
         meant,
         oriented=oriented and not (name in REDUCTIONS or name in ("matmul", "dot", "einsum")),
+        shifted=any(one.shifted for one in origins) or (name == "reshape" and _shifts(given, result)),
         made=(name in MAKING and not given) or (bool(given) and all(one.made for one in origins) and _is_full(given)),
         carried=carried,
         lost=lost,
@@ -242,6 +246,14 @@ def _meant(function: Any, name: str, args: Args, result: Value) -> frozenset[int
     if name == "T" and args:
         return ones & _turned(args[0], len(shape))
     return ones
+
+
+def _shifts(given: list[Value], result: Value) -> bool:
+    """Whether a reshape exchanges axes of which one has grown by some rows."""
+    before, after = shape_of(given[0]) if given else None, shape_of(result)
+    if before is None or after is None or len(before) != len(after) or all(map(same, before, after)):
+        return False
+    return any(isinstance(size, Size) and len(size.terms) > 1 for size in (*before, *after))
 
 
 def _turned(value: Any, rank: int) -> frozenset[int]:

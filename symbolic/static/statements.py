@@ -11,9 +11,10 @@ from symbolic.spec import Spec
 from symbolic.static import modules
 from symbolic.static.abstract import UNKNOWN, Value
 from symbolic.static.assigning import Assigning
+from symbolic.static.comparing import names_within
 from symbolic.static.definitions import Definitions
 from symbolic.static.expressions import BINARY
-from symbolic.static.facts import joined_states
+from symbolic.static.facts import joined_states, unsettled
 from symbolic.static.findings import span
 from symbolic.static.handlers import EVERYTHING, Caught, Failed, caught, expecting
 from symbolic.static.holding import Every, Ref, State, unchanged, widened
@@ -212,19 +213,27 @@ class Statements(Definitions, Assigning):
 
     def _match(self, node: ast.Match) -> bool:
         subject = self.evaluate(node.subject)
-        before, ends = self.state, [self.state.copy()]
+        left: State | None = self.state.copy()
+        ends = []
         for case in node.cases:
-            self.state = before.copy()
+            takes = self.takes(case.pattern, subject)
+            if left is None or takes is False:
+                continue
+            self.state = left.copy() if takes else unsettled(left.copy(), names_within(subject))
             self.assign_pattern(case.pattern, subject)
+            holds: State | None = self.state
+            fails: State | None = None
             if case.guard is not None:
                 with self.report.doubt():
-                    self.evaluate(case.guard)
+                    holds, fails = self.condition(case.guard)
+            if takes is True:
+                left = fails
+            if holds is None:
+                continue
+            self.state = holds
             if self.block(case.body):
                 ends.append(self.state)
-            if case.guard is None and isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None:
-                ends = ends[1:]  # the last case takes whatever is left
-                break
-        return self.goes_on(ends)
+        return self.goes_on(ends if left is None else [left, *ends])
 
     # ------------------------------------------------------------------ loops
     def _for(self, node: Any) -> bool:

@@ -97,16 +97,18 @@ class Class:
     bases: Any
     frame: Any
     is_dataclass: bool
+    is_tuple: bool
     module: Any
     name: str
     node: Any
 
-    __slots__ = ("bases", "fields", "frame", "is_dataclass", "module", "name", "names", "node")
+    __slots__ = ("bases", "fields", "frame", "is_dataclass", "is_tuple", "module", "name", "names", "node")
 
     def __init__(self, node: ast.ClassDef, bases: list[Any], module: Any) -> None:
         self.node, self.bases, self.module, self.name = node, bases, module, node.name
         self.names: dict[str, Any] = {}
         self.is_dataclass = False
+        self.is_tuple = False  # with names for its entries
         self.fields: list[ast.AnnAssign] = []
         self.frame: Frame | None = None  # that of its body
 

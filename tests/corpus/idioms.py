@@ -71,6 +71,32 @@ def filled(x: Vector) -> Vector:
 
 
 @symbolic
+def absolute_difference(
+    a: Annotated[np.ndarray, Symbolic[np.uint8, "h w"]], b: Annotated[np.ndarray, Symbolic[np.uint8, "h w"]]
+) -> Annotated[np.ndarray, Symbolic[np.uint8, "h w"]]:
+    return np.where(a > b, a - b, b - a)
+
+
+@symbolic
+def by_rank(x: Matrix) -> Vector:
+    match x.shape:
+        case (_,):
+            return x
+        case (_, columns):
+            return x.sum(axis=1) / columns
+        case _:
+            raise ValueError(x.shape)
+
+
+@symbolic
+def within(x: Vector) -> Vector:
+    if np.any(x < 0.0) and not (x > 1.0).all():
+        x = np.abs(x)
+    top = x.max()
+    return x / max(top, 1.0) if 0.0 < top < 2.0 else x
+
+
+@symbolic
 def polynomial(x: Vector, c: Annotated[np.ndarray, Symbolic[np.float64, "4"]]) -> Vector:
     total = c[3] + 0.0 * x
     for k in (2, 1, 0):

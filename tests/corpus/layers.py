@@ -215,3 +215,23 @@ def shuffled_channels(
 ) -> Annotated[np.ndarray, Symbolic[np.float32, "b 6 h w"]]:
     b, c, h, w = x.shape
     return x.reshape(b, 2, c // 2, h, w).transpose(0, 2, 1, 3, 4).reshape(b, c, h, w)
+
+
+@symbolic
+def relative_shift(
+    scores: Annotated[np.ndarray, Symbolic[np.float32, "queries keys"]],
+) -> Annotated[np.ndarray, Symbolic[np.float32, "queries keys"]]:
+    queries, keys = scores.shape
+    padded = np.pad(scores, ((0, 0), (1, 0)))
+    return padded.reshape(keys + 1, queries)[1:].reshape(queries, keys)
+
+
+@symbolic
+def rotary(
+    x: Annotated[np.ndarray, Symbolic[np.float32, "time 2*half"]],
+    frequencies: Annotated[np.ndarray, Symbolic[np.float32, "half"]],
+) -> Annotated[np.ndarray, Symbolic[np.float32, "time 2*half"]]:
+    angles = np.arange(x.shape[0], dtype=np.float32)[:, None] * frequencies
+    a, b = np.split(x, 2, axis=-1)
+    cos, sin = np.cos(angles), np.sin(angles)
+    return np.concatenate([a * cos - b * sin, a * sin + b * cos], axis=-1)
