@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symbolic.backends.native import layouts
 from symbolic.backends.native.entry import Entry
 from symbolic.backends.native.pointwise import stored
 from symbolic.backends.native.text import Module, Value
@@ -62,8 +63,18 @@ class Taking:
     def new(self, base: int, failed: str) -> Value:
         """An array for a result, in its word; the object."""
         spec = self.native.lowered.spec(base)
+        if base in self.native.makers:
+            return self._kept(base, failed)
         made, data = self.e.new_array(str(spec.dtype), spec.shape, failed)  # type: ignore[arg-type]  # known
         self.put(base, data)
+        return made
+
+    def _kept(self, base: int, failed: str) -> Value:
+        """The same for a large one, out of memory that was used before."""
+        e, f = self.e, self.f
+        made = e.call("PyObject_CallNoArgs", "ptr", e.word(f"array {base}"))
+        e.check(f.compare("ne", made, Value("ptr", 0, "null")), failed)
+        self.put(base, e.read(made, layouts.ARRAY_DATA, "ptr"))
         return made
 
     def number(self, base: int, failed: str) -> Value:

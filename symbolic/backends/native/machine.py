@@ -10,12 +10,14 @@ import ctypes
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from symbolic.backends.native import pool
 from symbolic.backends.native.abi import callable_of
 from symbolic.backends.native.assembly import OWN, WORK, Assembly
 from symbolic.backends.native.blocks import groups
@@ -51,6 +53,11 @@ class Native:
         self._words()
         self._memory()
         self.work = sum(map(_work, self.schedule.stages))
+        self.makers = {  # of arrays for large results
+            base: partial(pool.array, self.lowered.sizes(base), self.lowered.dtype(base))
+            for base in self.results
+            if base is not None and self.schedule.size(base) >= pool.LARGE
+        }
         code = Assembly(self, apart)
         entry = code.enter()
         self.code = code
@@ -64,9 +71,9 @@ class Native:
         self.library = library
         self.function: Callable[..., Any] = self.general
         if entry is not None:
-            words = {"words": self.address}
+            words = {"words": self.address, **self.given()}
             name, general = entry.f.name, _weakly(self.general)
-            self.function = callable_of(library, name, general, entry.words, words, self.table)
+            self.function = callable_of(library, name, general, entry.words, words, (self.table, self.makers))
         self.lock = threading.Lock()
         self.buffered = True
         self.borrower: Callable[[], Any] = lambda: None  # whoever has put values of its own into the table
@@ -191,6 +198,10 @@ class Native:
             results[n] = target
         return results
 
+    def given(self) -> dict[str, int]:
+        """What the tables of functions that make results hold for it."""
+        return {f"array {base}": id(make) for base, make in self.makers.items()}
+
     def stepping(self, *given: Any) -> Any:
         """Steps of a trainer that are one call into machine code; `None` where they need Python in between."""
         from symbolic.backends.native.steps import Steps, Unfit
@@ -249,7 +260,7 @@ class Native:
                 continue
             spec, array = self.lowered.spec(base), targets.get(k)
             if array is None or not array.flags.c_contiguous:
-                array = np.empty(spec.shape, spec.dtype)  # type: ignore[arg-type]  # known
+                array = pool.array(spec.shape, spec.dtype)  # type: ignore[arg-type]  # known
             out[base] = array
             self.table[self.word[base]] = array.__array_interface__["data"][0]
         return out

@@ -49,7 +49,7 @@ def predictor(native: Native, layer: Any, on: Specialization, inputs: Sequence[A
     given = {"words": native.address, "modes": id(MODES), "segment": native.library.address(native.segment)}
     given |= {f"cell {k}": id(weight.cell) for k, weight in enumerate(on.weights)}
     return callable_of(
-        load(str(module)), "predict", general, e.words, {**given, **watching.given()}, (native, on, watching)
+        load(str(module)), "predict", general, e.words, {**given, **watching.given(), **native.given()}, (native, on, watching)
     )
 
 

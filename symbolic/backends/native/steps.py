@@ -317,6 +317,7 @@ class Steps:
             "segment": self.native.library.address(self.native.segment),
             "fallback": id(general),
             **self.watching.given(),
+            **self.native.given(),
         }
         if layouts.trouble() or not attach(trainer, self.library, "step", words, given, (self, general)):
             raise Unfit
