@@ -212,7 +212,12 @@ def write(f: Function, function: str, values: Sequence[Value], inner: Sequence[n
     """The result on values that have been brought to the inner dtypes."""
     if function in BASIC:
         return BASIC[function](f, inner[-1] if function == "where" else inner[0], *values)
-    return elementary.write(f, function, *values)
+    f.module.uses[function] += 1
+    return elementary.write(f, function, *values, inline=f.module.uses[function] <= _INLINE)
+
+
+_INLINE = 6
+"""Uses of an elementary function that are written out; a program of thousands calls it, which compiles in less time."""
 
 
 __all__ = ["BASIC", "cast", "element", "stored", "supports", "write"]

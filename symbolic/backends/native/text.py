@@ -6,6 +6,7 @@ A module is text. Writing it needs no LLVM, so it can be looked at, compared and
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -62,6 +63,7 @@ class Module:
         self.functions: list[Function] = []
         self.declared: dict[str, str] = {}
         self.constants: dict[str, str] = {}
+        self.uses: Counter[str] = Counter()  # of each elementary function, so far
 
     def function(
         self,
