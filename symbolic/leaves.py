@@ -165,22 +165,30 @@ class Owned:
             self.owner.settle()
 
 
-class Brought:
+F = TypeVar("F")
+
+
+class Brought(Generic[F]):
     """A field of an `Owned`."""
 
     __slots__ = ("name",)
+    name: str
 
     def __set_name__(self, kind: type, name: str) -> None:
         self.name = f"_{name}"
 
-    def __get__(self, one: Any, kind: type | None = None) -> Any:
+    @overload
+    def __get__(self, one: None, kind: type) -> Self: ...
+    @overload
+    def __get__(self, one: Owned, kind: type | None = None) -> F: ...
+    def __get__(self, one: Owned | None, kind: type | None = None) -> Any:
         if one is None:
             return self
         if one.owner is not None:
             one.owner.settle()
         return getattr(one, self.name)
 
-    def __set__(self, one: Any, value: Any) -> None:
+    def __set__(self, one: Owned, value: F) -> None:
         if one.owner is not None:
             one.owner.settle()
         setattr(one, self.name, value)
@@ -190,9 +198,11 @@ class Cell(Owned):
     """What a weight holds: the value, the delta of the last tape, and who has seen the value."""
 
     __slots__ = ("_delta", "_value", "exposed", "pending", "spare")
+    _value: Any
+    _delta: Any
     exposed: bool
-    value = Brought()
-    delta = Brought()
+    value: Brought[Any] = Brought()
+    delta: Brought[Any] = Brought()
 
     def __init__(self, value: Any) -> None:
         self.owner = None

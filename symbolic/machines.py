@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, TypeAlias
 
 from symbolic.backends.numpy import compiled
 from symbolic.backends.schedule import is_large
@@ -54,8 +54,8 @@ class Code(Protocol):
 
 
 class _Choice:
-    name: str = os.environ.get("SYMBOLIC_MACHINE", "auto")
-    made: weakref.WeakSet[Executable] = weakref.WeakSet()
+    name: ClassVar[str] = os.environ.get("SYMBOLIC_MACHINE", "auto")
+    made: ClassVar[weakref.WeakSet[Executable]] = weakref.WeakSet()
     """What has code, and would have other code under another choice."""
 
 

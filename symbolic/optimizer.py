@@ -30,13 +30,15 @@ from symbolic.spec import Spec, spec_of
 __all__ = ["Optimizer", "State"]
 
 State = tuple[Any, ...]
+_Entries = dict[int, tuple[weakref.ref[Any], Any]]
 
 
 class _PerWeight(Owned):
     """Something for each weight, for as long as it lives; by identity, because == of two weights builds a layer."""
 
     __slots__ = ("__weakref__", "_entries")
-    entries = Brought()
+    _entries: _Entries
+    entries: Brought[_Entries] = Brought()
 
     def __init__(self) -> None:
         self.owner = None
@@ -68,7 +70,8 @@ class _Steps(Owned):
     """How many steps were taken, outliving the optimizer that took them."""
 
     __slots__ = ("_taken", "kind")
-    taken = Brought()
+    _taken: int
+    taken: Brought[int] = Brought()
 
     def __init__(self, kind: type) -> None:
         self.owner = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,7 +89,7 @@ def joined(shape: Sizes, strides: Sizes) -> int | None:
     kept = [(size, stride) for size, stride in zip(shape, strides, strict=True) if size != 1]
     if not kept:
         return 0
-    for (_, outer), (size, inner) in zip(kept, kept[1:], strict=False):
+    for (_, outer), (size, inner) in pairwise(kept):
         if outer != inner * size:
             return None
     return kept[-1][1]

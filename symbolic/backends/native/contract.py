@@ -210,6 +210,13 @@ class Tiles:
             for k in range(size):
                 yield nullcontext(f.index(k))
 
+    def _some(self, place: Value, mask: Value | None, lanes: int) -> Value:
+        """A vector, of which only the lanes of the mask count."""
+        f = self.f
+        if mask is None:
+            return f.load(place, self.kind, lanes)
+        return f.load_some(place, mask, self.kind, lanes, f.constant(self.kind, 0.0, lanes))
+
     def _tile(self, rows: int, vectors: int, some: int, left: Value, right: Value, out: Value) -> None:
         """`vectors` of 0 is a single column; of the last vector only `some` lanes count, if that is not 0."""
         f, plan = self.f, self.plan
@@ -233,10 +240,7 @@ class Tiles:
             read = []
             for v in range(count):
                 place = f.at(right, f.index(v * lanes), self.kind)
-                last = v == count - 1 and mask is not None
-                read.append(
-                    f.load_some(place, mask, self.kind, lanes, zero) if last else f.load(place, self.kind, lanes)
-                )  # type: ignore[arg-type]  # a mask, by `last`
+                read.append(self._some(place, mask if v == count - 1 else None, lanes))
             for r in range(rows):
                 number = f.load(f.at(left, f.index(r * self.sides[0][plan.row]), self.kind), self.kind)  # type: ignore[index]  # there is one
                 spread = f.splat(number, lanes)
@@ -250,9 +254,7 @@ class Tiles:
                 value = f.get(sums[r][v], self.kind, lanes)
                 place = f.at(out, f.index(r * plan.out[plan.row] + v * lanes), self.kind)
                 if plan.task.region is not None:
-                    last = v == count - 1 and mask is not None
-                    old = f.load_some(place, mask, self.kind, lanes, zero) if last else f.load(place, self.kind, lanes)  # type: ignore[arg-type]  # a mask, by `last`
-                    value = f.add(old, value)
+                    value = f.add(self._some(place, mask if v == count - 1 else None, lanes), value)
                 if v == count - 1 and mask is not None:
                     f.store_some(value, place, mask)
                 else:

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -21,7 +21,7 @@ from symbolic.backends.native import pool
 from symbolic.backends.native.abi import callable_of
 from symbolic.backends.native.assembly import OWN, WORK, Assembly
 from symbolic.backends.native.blocks import groups
-from symbolic.backends.native.calls import BUSY
+from symbolic.backends.native.calls import BUSY, Unfit
 from symbolic.backends.native.engine import load
 from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.lowering import Contract, External, Lowered
@@ -30,6 +30,11 @@ from symbolic.backends.native.nests import Nest, Schedule, Stage, arranged
 from symbolic.backends.native.rules import rule
 from symbolic.plan import Program, own
 from symbolic.spec import Spec
+
+if TYPE_CHECKING:
+    from symbolic.backends.native.steps import Steps
+    from symbolic.execution import Specialization
+    from symbolic.training import Groups, Step, Trainer
 
 
 class Native:
@@ -150,12 +155,10 @@ class Native:
         self.arrays = {base: self._in_arena(base, at) for base, at in self.places.items() if base != WORK}
 
     def _in_arena(self, base: int, at: int) -> Any:
-        spec = self.lowered.spec(base)
-        assert spec.dtype is not None and spec.shape is not None
-        size = prod(spec.shape) * spec.dtype.itemsize  # type: ignore[arg-type]  # known
+        size = self.schedule.size(base)
         if any(base in group.kept for group in self.groups.values()):
             return None  # nobody asks for a block of rows
-        return self.arena[at : at + size].view(spec.dtype).reshape(spec.shape)  # type: ignore[arg-type]  # known
+        return self.arena[at : at + size].view(self.lowered.dtype(base)).reshape(self.lowered.sizes(base))
 
     # ------------------------------------------------------------------ running
     def run(self, values: Sequence[Any], into: Sequence[Any] = ()) -> Sequence[Any] | None:
@@ -163,7 +166,8 @@ class Native:
         if not self.lock.acquire(blocking=False):
             return None
         try:
-            return self.function(*values, *into)
+            results: Sequence[Any] = self.function(*values, *into)
+            return results
         finally:
             self.lock.release()
 
@@ -202,25 +206,29 @@ class Native:
         """What the tables of functions that make results hold for it."""
         return {f"array {base}": id(make) for base, make in self.makers.items()}
 
-    def stepping(self, *given: Any) -> Any:
+    def stepping(
+        self, trainer: Trainer[Any, Any], on: Specialization, step: Step, groups: Groups, inputs: Sequence[Any]
+    ) -> Steps | None:
         """Steps of a trainer that are one call into machine code; `None` where they need Python in between."""
-        from symbolic.backends.native.steps import Steps, Unfit
+        from symbolic.backends.native.steps import Steps
 
         if not hasattr(self, "segment"):
             return None
         try:
-            return Steps(*given)
+            return Steps(trainer, on, step, groups, inputs)
         except Unfit:
             return None
 
-    def predicting(self, *given: Any) -> Any:
+    def predicting(
+        self, layer: Any, on: Specialization, inputs: Sequence[Any], general: Callable[..., Any]
+    ) -> Callable[..., Any] | None:
         """Predictions that are one call into machine code; `None` where they need Python in between."""
-        from symbolic.backends.native.predictions import Unfit, install, predictor
+        from symbolic.backends.native.predictions import install, predictor
 
         if not hasattr(self, "segment"):
             return None
         try:
-            return predictor(self, *given) if install() else None
+            return predictor(self, layer, on, inputs, general) if install() else None
         except Unfit:
             return None
 
@@ -258,18 +266,17 @@ class Native:
         for k, base in enumerate(self.results):
             if base is None or base in out or self.is_scalar(base):
                 continue
-            spec, array = self.lowered.spec(base), targets.get(k)
+            array = targets.get(k)
             if array is None or not array.flags.c_contiguous:
-                array = pool.array(spec.shape, spec.dtype)  # type: ignore[arg-type]  # known
+                array = pool.array(self.lowered.sizes(base), self.lowered.dtype(base))
             out[base] = array
             self.table[self.word[base]] = array.__array_interface__["data"][0]
         return out
 
     def _number(self, base: int) -> Any:
-        spec = self.lowered.spec(base)
-        found = self.table[self.word[base] : self.word[base] + 1].view(spec.dtype)[0] if base in self.word else None  # type: ignore[arg-type]  # known
-        if found is None:
-            found = self.arrays[base][()]
+        spec, word = self.lowered.spec(base), self.word.get(base)
+        place = self.arrays[base] if word is None else self.table[word : word + 1].view(spec.dtype)
+        found = place.reshape(())[()]
         return spec.python(found) if spec.python is not None else found
 
     def _external(self, step: External, given: dict[int, Any], out: dict[int, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What does one operation on entries look like in LLVM? By NumPy's names; the transcendental ones are `elementary`'s."""
+"""What does one operation on entries look like in LLVM? By NumPy's names; `elementary` writes transcendental ones."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ there, or goes the general way.
 from __future__ import annotations
 
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -105,8 +105,9 @@ def _cell_slots() -> dict[str, int]:
 
 def slot(kind: type, name: str) -> int:
     """Where in an instance a field of `__slots__` lies; found in an instance made for it. `Unfit` if it is not."""
-    one, mark = object.__new__(kind), object()
-    member = next(vars(base)[name] for base in kind.__mro__ if name in vars(base))
+    one: Any = object.__new__(kind)
+    mark = object()
+    member: Any = next(vars(base)[name] for base in kind.__mro__ if name in vars(base))
     member.__set__(one, mark)
     places = [k for k in range(16, kind.__basicsize__, 8) if layouts.word_at(id(one) + k) == id(mark)]
     if len(places) != 1:
@@ -121,9 +122,12 @@ class _Method(Callee):
     """`Layer.predict` in machine code."""
 
     __slots__ = ("__name__", "__qualname__", "__wrapped__")
+    __name__: str
+    __qualname__: str
+    __wrapped__: Callable[..., Any]
 
     def __get__(self, layer: Any, kind: type | None = None) -> Any:
-        return self if layer is None else types.MethodType(self, layer)
+        return self if layer is None else types.MethodType(self, layer)  # type: ignore[arg-type]  # mypy sees no `__call__`
 
 
 @cache

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from symbolic.backends.native.access import whole
 from symbolic.backends.native.contract import Plan
@@ -34,7 +33,7 @@ def concatenate(low: Lowered, one: Instruction) -> None:
         view = low.views[k]
         stop = start + view.shape[axis]
         index = _along(len(view.shape), axis, start, stop)
-        low.write(low.region(target, lambda x, index=index: x[index]), _of_dtype(low, k, target))
+        low.write(low.region(target, _at(index)), _of_dtype(low, k, target))
         start = stop
 
 
@@ -42,6 +41,10 @@ def _along(rank: int, axis: int, start: int, stop: int) -> Any:
     index: list[Any] = [slice(None)] * rank
     index[axis] = slice(start, stop)
     return tuple(index)
+
+
+def _at(index: Any) -> Callable[[Any], Any]:
+    return lambda x: x[index]
 
 
 def _of_dtype(low: Lowered, k: int, target: int) -> Any:
@@ -56,8 +59,7 @@ def stack(low: Lowered, one: Instruction) -> None:
     for n, k in enumerate(one.sources):
         index: list[Any] = [slice(None)] * rank
         index[node.axis] = n
-        place = tuple(index)
-        low.write(low.region(target, lambda x, place=place: x[place]), _of_dtype(low, k, target))
+        low.write(low.region(target, _at(tuple(index))), _of_dtype(low, k, target))
 
 
 def pad(low: Lowered, one: Instruction) -> None:
@@ -68,7 +70,7 @@ def pad(low: Lowered, one: Instruction) -> None:
         raise NotLoops("it has a border of several numbers")
     low.filled(target, low.views[border])
     index = tuple([slice(a, a + n) for n, (a, _) in zip(shape, node.widths(shape), strict=True)])
-    low.write(low.region(target, lambda x: x[index]), low.views[inner])
+    low.write(low.region(target, _at(index)), low.views[inner])
 
 
 def _start(low: Lowered, k: int) -> int:
@@ -84,7 +86,7 @@ def piece(low: Lowered, one: Instruction) -> None:
     begin = _start(low, start)
     shape = low.views[value].shape
     index = _along(len(shape), node.axis, begin, begin + low.views[like].shape[node.axis])
-    low.views[one.target] = low.moved(low.views[value], lambda x: x[index])
+    low.views[one.target] = low.moved(low.views[value], _at(index))
 
 
 def placed(low: Lowered, one: Instruction) -> None:
@@ -93,7 +95,7 @@ def placed(low: Lowered, one: Instruction) -> None:
     begin, shape = _start(low, start), low.views[value].shape
     low.filled(one.target, low.number(0.0, low.dtype(one.target)))
     index = _along(len(shape), node.axis, begin, begin + shape[node.axis])
-    low.write(low.region(one.target, lambda x: x[index]), _of_dtype(low, value, one.target))
+    low.write(low.region(one.target, _at(index)), _of_dtype(low, value, one.target))
 
 
 def scatter(low: Lowered, one: Instruction) -> None:
@@ -104,8 +106,7 @@ def scatter(low: Lowered, one: Instruction) -> None:
         raise NotLoops("its places are only known when it runs")
     low.filled(one.target, low.number(0.0, low.dtype(one.target)))
     for at, index in node.places:
-        region = low.region(one.target, lambda x, index=index: np.asarray(x[index]))
-        low.write(region, _of_dtype(low, one.sources[at], one.target), adds=True)
+        low.write(low.region(one.target, _at(index)), _of_dtype(low, one.sources[at], one.target), adds=True)
 
 
 def set_item(low: Lowered, one: Instruction) -> None:
@@ -116,8 +117,7 @@ def set_item(low: Lowered, one: Instruction) -> None:
     if low.dtype(base) != low.dtype(one.target) or low.dtype(value).kind != low.dtype(base).kind:
         raise NotLoops("it writes numbers of another kind")
     low.filled(one.target, low.views[base])
-    region = low.region(one.target, lambda x: np.asarray(x[node.index]))
-    low.write(region, _of_dtype(low, value, one.target))
+    low.write(low.region(one.target, _at(node.index)), _of_dtype(low, value, one.target))
 
 
 def unwindows(low: Lowered, one: Instruction) -> None:

@@ -73,7 +73,7 @@ _EXACT = 2**53
 
 def _whole_power(low: Lowered, one: Instruction, kind: DType) -> bool:
     """A small constant power, by products; the special values are the same."""
-    exponent = low.constants.get(one.sources[1])
+    exponent: Any = low.constants.get(one.sources[1])
     base = low.views[one.sources[0]]
     if low.dtype(one.sources[0]) != kind or np.ndim(exponent) or exponent not in _POWERS:
         return False
@@ -151,7 +151,7 @@ def spread(root: bool) -> Rule:
         node: Any = one.node
         k = one.sources[0]
         view, kind = low.views[k], low.dtype(k)
-        names = {name: value for name, value in zip(node.defaults, node.parameters, strict=True)}
+        names = dict(zip(node.defaults, node.parameters, strict=True))
         free = names.get("ddof", 0)
         if kind.kind != "f" or low.dtype(one.target) != kind or set(names) - {"axis", "keepdims", "ddof", "correction"}:
             raise NotLoops("such a variance is not written as loops")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from symbolic.execution import Specialization
     from symbolic.training import Groups, Step, Trainer
 
-__all__ = ["ALL", "Steps", "Unfit"]
+__all__ = ["ALL", "Steps"]
 
 _IN_FORCE, _TAKEN, _FIRST = 0, 1, 2
 _FEW, _PATIENCE = 8, 1023  # steps in force that were hardly worth it; steps to wait at most
