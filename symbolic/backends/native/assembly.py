@@ -16,11 +16,12 @@ from symbolic.backends.native.blocks import Group, part
 from symbolic.backends.native.calls import write_function
 from symbolic.backends.native.contract import Plan, as_nest
 from symbolic.backends.native.entry import Entry
-from symbolic.backends.native.loops import IDENTITY, Pointer, Writer
+from symbolic.backends.native.loops import Pointer, Writer
 from symbolic.backends.native.lowering import FLAG, Contract, External, Point, Reduce
 from symbolic.backends.native.matrices import matrices
 from symbolic.backends.native.nests import Nest, Step
 from symbolic.backends.native.pointwise import stored
+from symbolic.backends.native.reductions import IDENTITY
 from symbolic.backends.native.text import Function, Value
 
 if TYPE_CHECKING:

@@ -25,6 +25,16 @@ def stored(dtype: np.dtype[Any]) -> str:
     return "i8" if dtype.kind == "b" else element(dtype)
 
 
+def from_memory(f: Function, a: Value, dtype: np.dtype[Any]) -> Value:
+    """What was read, as it is computed with."""
+    return f.compare("ne", a, f.like(a, 0)) if dtype.kind == "b" else a
+
+
+def to_memory(f: Function, a: Value) -> Value:
+    """What was computed, as it is written."""
+    return f.convert("zext", a, "i8") if a.element == "i1" else a
+
+
 def cast(f: Function, a: Value, source: np.dtype[Any], to: np.dtype[Any]) -> Value:
     """As `astype` does. Numbers out of an integer's range have no meaning there either."""
     if source == to:
@@ -220,4 +230,4 @@ _INLINE = 6
 """Uses of an elementary function that are written out; a program of thousands calls it, which compiles in less time."""
 
 
-__all__ = ["BASIC", "cast", "element", "stored", "supports", "write"]
+__all__ = ["BASIC", "cast", "element", "from_memory", "stored", "supports", "to_memory", "write"]
