@@ -1,23 +1,29 @@
 """What is a network? A Layer: an immutable tree of small case classes that NumPy's own functions extend.
 
-Operators and NumPy functions called on a layer do not compute, they build a larger layer. Which one is written in
-the operations themselves; this module only looks them up.
+Operators and NumPy functions called on a layer do not compute, they build a larger layer (`arraylike`). What running
+one means is above: its methods hand it to `Installed.runtime`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 
-from symbolic.callees import ELSEWHERE
-from symbolic.context import here, source, with_source
+from symbolic.arraylike import FUNCTIONS as FUNCTIONS
+from symbolic.arraylike import GETITEM as GETITEM
+from symbolic.arraylike import METHODS as METHODS
+from symbolic.arraylike import UFUNC_METHODS as UFUNC_METHODS
+from symbolic.arraylike import Arraylike
+from symbolic.arraylike import Handler as Handler
+from symbolic.context import here, source
 from symbolic.errors import Where
-from symbolic.naming import instead_of
+from symbolic.lent import Lent as Lent
+from symbolic.lent import plainly as plainly
 from symbolic.naming import qualified as qualified
 from symbolic.operators import Operators
-from symbolic.refusing import Asked, answered, fact, refuse_assignment
+from symbolic.refusing import Asked
 from symbolic.refusing import cannot as cannot
 from symbolic.refusing import refuse as refuse
 from symbolic.refusing import short as short
@@ -39,15 +45,9 @@ if TYPE_CHECKING:
 In_contra = TypeVar("In_contra", contravariant=True)
 Out_co = TypeVar("Out_co", covariant=True)
 In2 = TypeVar("In2")
-Handler: TypeAlias = Callable[[tuple[Any, ...], dict[str, Any]], Any]
-
-FUNCTIONS: dict[Any, Handler] = {}
-"""What each NumPy function does when it is given a layer; filled by the operations."""
-UFUNC_METHODS: dict[tuple[np.ufunc, str], Handler] = {}
-"""The same for `ufunc.reduce`, `ufunc.accumulate` and their like."""
 
 
-class Layer(Asked, Operators, Generic[In_contra, Out_co]):
+class Layer(Asked, Arraylike, Operators, Generic[In_contra, Out_co]):
     """A network that takes a tape `In` and gives a tape `Out`; a tree whose nodes never change.
 
     `str(layer)` is the expression that builds it. Nodes are told apart by `is` (`==` builds a layer) and compared by
@@ -263,108 +263,6 @@ class Layer(Asked, Operators, Generic[In_contra, Out_co]):
 
         return isinstance(other, Layer) and alike(self, other)
 
-    # ------------------------------------------------------------------ NumPy's protocols
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        out = kwargs.pop("out", None)
-        handler = FUNCTIONS.get(ufunc) if method == "__call__" else UFUNC_METHODS.get((ufunc, method))
-        if handler is None and method == "__call__":
-            handler = ELSEWHERE[0](ufunc)
-        if handler is None:
-            name = qualified(ufunc) + ("" if method == "__call__" else f".{method}")
-            raise unsupported(name, instead_of(qualified(ufunc)))
-        if out is None or all(one is None for one in out):
-            return handler(inputs, kwargs)
-        (target,) = out if len(out) == 1 else (None,)
-        if not isinstance(target, Layer) or (target is not inputs[0] and target.ndim == 0):  # a number has no place
-            refuse(
-                f"{qualified(ufunc)} would write a traced value into an array (out=, or an in-place operator)",
-                "assign the result to a name instead: y = y + x",
-            )
-        where, choose = kwargs.pop("where", True), FUNCTIONS[np.where]
-        if where is not True:  # what is left out counts as 1, which almost every function takes
-            inputs = tuple([one if isinstance(one, (int, float)) else choose((where, one, 1), {}) for one in inputs])
-        value = handler(inputs, kwargs)
-        return _write(target, value if where is True else choose((where, value, target), {}))
-
-    def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
-        handler = FUNCTIONS.get(func)
-        if handler is None:
-            raise unsupported(qualified(func), instead_of(qualified(func)))
-        return handler(args, kwargs)
-
-    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
-        """Declared to give an array, so that NumPy's hints admit layers; of what has no number it raises."""
-        known = here.trace.known(self) if here.trace is not None else None
-        if known is not None:
-            return np.array(known, *args[:1])
-        refuse_assignment(self)
-        refuse(
-            f"the traced value {short(self)} would be turned into numbers (np.array, np.asarray, or a function or "
-            "method that makes an array of its argument)",
-            with_source("use np.stack([...]) to join traced values, and NumPy functions on the value itself"),
-        )
-
-    def __getattr__(self, name: str) -> Any:
-        handler = METHODS.get(name)
-        if handler is None:
-            raise AttributeError(f"{type(self).__name__!r} layer has no attribute {name!r}")
-        return handler(self)
-
-    # ------------------------------------------------------------------ what Python asks
-    @property
-    def shape(self) -> Any:
-        return fact(self, "shape")
-
-    @property
-    def ndim(self) -> int:
-        return int(fact(self, "ndim"))
-
-    @property
-    def size(self) -> int:
-        return int(fact(self, "size"))
-
-    @property
-    def dtype(self) -> Any:
-        return fact(self, "dtype")
-
-    def __len__(self) -> int:
-        count = Installed.runtime.count(self)
-        if count is not None:
-            return count
-        shape = fact(self, "shape")
-        if not len(shape):
-            raise TypeError("len() of unsized object")
-        return int(shape[0])
-
-    def __iter__(self) -> Iterator[Any]:
-        count = Installed.runtime.count(self)
-        if count is not None:
-            return iter([Installed.runtime.entry(self, k) for k in range(count)])
-        if fact(self, "ndim") == 0:
-            raise TypeError("iteration over a 0-d array")
-        return (self[k] for k in range(len(self)))  # one by one: an entry may be assigned before its turn comes
-
-    def __getitem__(self, index: Any) -> Any:
-        count = Installed.runtime.count(self) if isinstance(index, int) else None
-        if count is not None:
-            if not -count <= index < count:
-                raise IndexError("tuple index out of range")
-            return Installed.runtime.entry(self, index % count)
-        waiting = here.trace.entry(self, index) if here.trace is not None else None
-        return GETITEM[0](self, index) if waiting is None else waiting
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        trace = here.trace
-        if trace is None:
-            refuse("item assignment to a layer", "build a new layer with np.where or np.concatenate")
-        trace.assign(self, index, value)
-
-    def __round__(self, ndigits: int | None = None) -> Any:
-        return answered(self, "round") if ndigits is None else METHODS["__round__"](self)(ndigits)
-
-    def __contains__(self, item: Any) -> bool:
-        return bool(METHODS["any"](self == item)())
-
     def __copy__(self) -> Any:
         return FUNCTIONS[np.copy]((self,), {}) if here.trace is not None else self
 
@@ -385,38 +283,3 @@ if TYPE_CHECKING:  # which layers take so many inputs; each count for itself, si
     Four: TypeAlias = Layer[Tape[tuple[A, A2, A3, A4], Any], Tape[B, Any]]
     Five: TypeAlias = Layer[Tape[tuple[A, A2, A3, A4, A5], Any], Tape[B, Any]]
     Many: TypeAlias = Layer[Tape[tuple[A, A2, A3, A4, A5, A6, *Ts], Any], Tape[B, Any]]
-
-
-class Lent:
-    """What a body is given in the place of an array that it captured; see `symbolic.live`."""
-
-    def leaf(self) -> AnyLayer:
-        """The array as an operand of a traced value, read at every call."""
-        raise NotImplementedError  # abstract
-
-    def read(self) -> Any:
-        """The plain array: its numbers are about to be read, and the trace depends on them."""
-        raise NotImplementedError  # abstract
-
-
-def plainly(value: Any) -> Any:
-    """Arguments with plain arrays, whose numbers may be read."""
-    if isinstance(value, Lent):
-        return value.read()
-    if type(value) in (list, tuple):
-        return type(value)([plainly(one) for one in value])
-    if type(value) is dict:
-        return {key: plainly(one) for key, one in value.items()}
-    return value
-
-
-METHODS: dict[str, Callable[[AnyLayer], Any]] = {}
-"""Attributes and methods of arrays, by name; each given the layer answers as the array's would."""
-GETITEM: list[Callable[[AnyLayer, Any], Any]] = []
-
-
-def _write(target: AnyLayer, value: AnyLayer) -> AnyLayer:
-    """`target += …`: within a trace the name and its views see the new value, elsewhere trees never change."""
-    if here.trace is None:
-        refuse("an in-place operator on a layer outside a traced function", "write x = x + y")
-    return here.trace.replace(target, value)

@@ -36,6 +36,8 @@ FLOORS: list[list[str]] = [
         "callees",
         "refusing",
         "operators",
+        "arraylike",
+        "lent",
         "layer",
         "leaves",
         "literal",
@@ -98,6 +100,7 @@ FLOORS: list[list[str]] = [
     ["backends.native.*", "backends.*", "backends"],  # 4: machines
     [
         "values",
+        "machines",
         "execution",
         "paths",
         "shortcut",
