@@ -213,6 +213,15 @@ def test_a_text_that_is_wrong_is_said(text: str) -> None:
         load(text)
 
 
+def test_a_text_that_reads_well_and_is_wrong_is_said() -> None:
+    """LLVM's verifier refuses it after it was read; what was read goes before what it was read into."""
+    text = "define i64 @f(i64 %x) {\n  %a = add i64 %b, 1\n  %b = add i64 %x, 1\n  ret i64 %a\n}\n"
+    with pytest.raises(SymbolicError, match=r"(?s)LLVM does not take a module: .*dominate") as caught:
+        load(text)
+    del caught
+    gc.collect()  # the module would be disposed of here, in a context that is no more: a crash
+
+
 def test_a_function_that_nobody_has_is_said() -> None:
     with pytest.raises(SymbolicError, match="nobody_has_this"):
         load("declare void @nobody_has_this()\ndefine void @f() { call void @nobody_has_this() ret void }")

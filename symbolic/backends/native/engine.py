@@ -109,10 +109,13 @@ def object_code(text: str, on: Host) -> Object:
 
 
 def _parsed(text: str, context: Any) -> Any:
+    module = None
     try:
         module = _llvm().parse_assembly(text, context)
         module.verify()
     except RuntimeError as error:
+        if module is not None:
+            module.close()  # while its context is there: a traceback keeps it for longer
         raise SymbolicError(
             f"LLVM does not take a module: {error}", where="the native machine", remedy=_OUR_FAULT
         ) from error

@@ -315,14 +315,15 @@ class Function:
         """Read the lanes whose mask is set; the rest are those of `other`, and their memory is not touched."""
         kind = typed(element, lanes)
         name = f"llvm.masked.load.{_suffix(other)}.p0"
-        self.module.declare(name, f"declare {kind} @{name}(ptr, <{lanes} x i1>, {kind})")
-        place = f"ptr align {BITS[element] // 8} {pointer.name}"
+        # with the alignment as an argument, as before LLVM 22, which reads both forms
+        self.module.declare(name, f"declare {kind} @{name}(ptr, i32 immarg, <{lanes} x i1>, {kind})")
+        place = f"ptr {pointer.name}, i32 {BITS[element] // 8}"
         return self.make(element, lanes, f"call {kind} @{name}({place}, {mask}, {other})")
 
     def store_some(self, value: Value, pointer: Value, mask: Value) -> None:
         name = f"llvm.masked.store.{_suffix(value)}.p0"
-        self.module.declare(name, f"declare void @{name}({value.type}, ptr, <{value.lanes} x i1>)")
-        self.do(f"call void @{name}({value}, ptr align {BITS[value.element] // 8} {pointer.name}, {mask})")
+        self.module.declare(name, f"declare void @{name}({value.type}, ptr, i32 immarg, <{value.lanes} x i1>)")
+        self.do(f"call void @{name}({value}, ptr {pointer.name}, i32 {BITS[value.element] // 8}, {mask})")
 
     # ------------------------------------------------------------------ control
     @contextmanager
