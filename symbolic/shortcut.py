@@ -124,8 +124,8 @@ class Writer:
         if on.tracing.decisions or on.tracing.moving or key is None or executable.code is None:
             raise Unusual
         mark, held = paths.mark, ref(paths)  # which keeps the shortcut: nothing may lead back, or both would linger
-        self.names.update(mark=mark, version=mark.version, executable=executable, code=executable.code)
-        if not paths.usual(key, on):
+        self.names.update(mark=mark, version=None, executable=executable, code=executable.code)  # the first call asks
+        if not paths.leads(key, on):
             raise Unusual
 
         def still(names: dict[str, Any]) -> bool:
