@@ -267,18 +267,20 @@ def _contents(value: Any, names: frozenset[str] | None) -> Iterator[Any]:
 
 
 def _is_machinery(owner: Any, name: str, value: Any) -> bool:
-    """What no value depends on: the traces that a derivative keeps, its function under a second name, and what
-    SciPy's distributions carry along.
+    """What no value depends on: the traces, shortcuts and code that a derivative keeps, its function under a second
+    name, and what SciPy's distributions carry along.
 
     That is a generator, or a generated method, which no density reads. What is drawn from the generator is noticed
     where it comes out: the body gives other numbers when it is run twice.
     """
     home = type(owner).__module__
     if home.startswith("symbolic."):
-        return name == "__wrapped__" or type(value).__module__ == "symbolic.paths"
+        return name in _KEPT_FOR_LATER or type(value).__module__ in _MACHINERY
     return home.startswith("scipy.stats.") and isinstance(value, _CARRIED)
 
 
+_KEPT_FOR_LATER = ("__wrapped__", "_code")
+_MACHINERY = ("symbolic.paths", "symbolic.shortcut")
 _CARRIED = (np.random.RandomState, np.random.Generator, types.MethodType, np.vectorize)
 
 

@@ -108,11 +108,15 @@ class Paths:
         self.lock = threading.RLock()
         self.mark = Mark()
 
-    def usual(self, key: Any, on: Specialization) -> bool:
-        """Whether a call of this kind still runs by this specialization, if what its trace watches has not changed."""
+    def leads(self, key: Any, on: Specialization) -> bool:
+        """Whether a call of this kind runs by this specialization, if what its trace watches has not changed."""
         kept = self.table.get(key)
-        self.restless = 0
         return kept is not None and bool(kept) and kept[0] is on
+
+    def usual(self, key: Any, on: Specialization) -> bool:
+        """The same, asked by a call that needs no new trace if so."""
+        self.restless = 0
+        return self.leads(key, on)
 
     def run(self, key: Any, request: Callable[[Any], Request], use: Callable[[Specialization], T]) -> T:
         """`use` of the specialization on whose path the call stays. It changes nothing before the decisions hold."""

@@ -124,8 +124,8 @@ class Writer:
         if on.tracing.decisions or on.tracing.moving or key is None or executable.code is None:
             raise Unusual
         mark, held = paths.mark, ref(paths)  # which keeps the shortcut: nothing may lead back, or both would linger
-        self.names.update(mark=mark, version=mark.version, executable=executable, code=executable.code)
-        if not paths.usual(key, on):
+        self.names.update(mark=mark, version=None, executable=executable, code=executable.code)  # the first call asks
+        if not paths.leads(key, on):
             raise Unusual
 
         def still(names: dict[str, Any]) -> bool:
@@ -136,10 +136,10 @@ class Writer:
             return True
 
         self.names.update(still=still, globals=globals)
-        stale = "(mark.version is not version and not still(globals())) or executable.code is not code"
-        self.write(f"if {stale}:", depth=depth)
-        self.write("    return STALE", depth=depth)
+        self.write("if executable.code is not code:", "    return STALE", depth=depth)
         self._watches(on.tracing.watches, depth)
+        stale = "mark.version is not version and not still(globals())"  # last, for it says that no new trace is needed
+        self.write(f"if {stale}:", "    return STALE", depth=depth)
 
     def _watches(self, watches: Sequence[Any], depth: int) -> None:
         tests = [self._watch(one) for one in watches]

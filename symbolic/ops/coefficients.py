@@ -40,6 +40,7 @@ class Leading(Operation):
 
     __slots__ = ()
     shares = True
+    raises = True
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return plain(specs[0])

@@ -58,9 +58,9 @@ def whole(base: int, shape: Sizes) -> View:
 def through(view: View, extent: int, movement: Callable[[Any], Any]) -> View | None:
     """The view that a movement makes of a view on a base of `extent` entries; `None` where it has to copy.
 
-    NumPy is asked: it moves an array of bytes that nobody ever reads.
+    NumPy is asked: it moves an array of bytes, all of them zero.
     """
-    memory = np.empty(max(extent, 1), np.int8)
+    memory = np.zeros(max(extent, 1), np.int8)
     given = as_strided(memory[view.offset :], view.shape, view.strides)
     made = movement(given)
     if not isinstance(made, np.ndarray) or made.dtype != np.int8:
