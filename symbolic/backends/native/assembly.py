@@ -141,13 +141,13 @@ class Assembly:
         return Call(self._once(nest.key(dtype, constants), writer.write), writer.pointers)
 
     def _contract(self, task: Contract) -> Call:
-        left, right = task.operands
+        left, right, *begun = task.operands
         start = 0 if task.region is None else task.region.offset
         places = [Pointer(left.base, left.offset), Pointer(right.base, right.offset), Pointer(task.target, start)]
         found, host = matrices(task), self.native.host
         if found is not None:
             kind = self._once(found, lambda name: found.write(self.module, name, host))
-            return Call(kind, [*places, Pointer(WORK, 0)])
+            return Call(kind, [*places, Pointer(WORK, 0), *[Pointer(one.base, one.offset) for one in begun]])
         plan = Plan(task)
         tiles = plan.writer(host.vector_bits // (8 * task.dtype.itemsize))
         if tiles is None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from symbolic.backends.native.access import Sizes, View
 from symbolic.backends.native.lowering import Contract, Lowered, NotLoops
+from symbolic.backends.native.matrices import matrices
 from symbolic.ops.einsum import Einsum
 from symbolic.ops.linear import Dot, TensorDot
 from symbolic.plan import Instruction
@@ -20,11 +21,25 @@ def product(low: Lowered, one: Instruction) -> None:
     kind = low.dtype(one.target)
     if len(one.sources) != 2 or kind.kind != "f" or any(low.dtype(k) != kind for k in one.sources):
         raise NotLoops("such a sum of products is not written as loops")
-    left, right = (low.views[k] for k in one.sources)
+    left, right = low.views[one.sources[0]], _laid(low, one.sources[1])
     names = letters(node, left.shape, right.shape)
     if names is None:
         raise NotLoops("such a sum of products is not written as loops")
     contract(low, one.target, left, right, *names)
+
+
+_OFTEN = 8
+"""Products with one transposed matrix beyond which a copy of it, whose rows lie in one piece, is worth its time."""
+
+
+def _laid(low: Lowered, k: int) -> View:
+    """The right operand; laid out anew where many products read it against the order of its memory."""
+    view = low.views[k]
+    if low.uses[k] < _OFTEN or len(view.shape) < 2 or view.strides[-1] in (0, 1) or view.shape[-1] == 1:
+        return view
+    if view not in low.laid:
+        low.laid[view] = low.copied(view, low.dtype(k), always=True)
+    return low.laid[view]
 
 
 def contract(low: Lowered, target: int, left: View, right: View, one: str, other: str, out: str) -> None:
@@ -84,3 +99,22 @@ def _tensordot(node: Any, m: int, n: int) -> tuple[str, str, str]:
     other = "".join([names.get(k, _ALPHABET[m + k]) for k in range(n)])
     free = [c for k, c in enumerate(one) if k not in first] + [c for k, c in enumerate(other) if k not in second]
     return one, other, "".join(free)
+
+
+def added(low: Lowered, one: Instruction) -> bool:
+    """A sum with a product of matrices that nobody else reads: the product begins with the other operand."""
+    views = [low.views[k] for k in one.sources]
+    kinds = {low.dtype(k) for k in (*one.sources, one.target)}
+    if len(kinds) != 1 or any(view.shape != low.sizes(one.target) for view in views) or len(set(one.sources)) == 1:
+        return False
+    made = {task.target: n for n, task in enumerate(low.tasks) if isinstance(task, Contract)}
+    places = sorted([(made[k], k) for k in one.sources if k in made and low.uses[k] == 1], reverse=True)
+    for at, k in places:
+        task, other = low.tasks[at], views[one.sources[0] == k]
+        assert isinstance(task, Contract)
+        begun = task._replace(target=one.target, operands=(*task.operands[:2], other))
+        if len(task.operands) == 2 and low.views[k].whole and matrices(begun) is not None:
+            low.tasks[at:] = [*low.tasks[at + 1 :], begun]
+            low.made(one.target)
+            return True
+    return False

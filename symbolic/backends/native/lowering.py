@@ -7,6 +7,7 @@ target of tasks: entry by entry, a reduction, a sum of products, entries written
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import prod
@@ -70,12 +71,13 @@ class Check(NamedTuple):
 class Contract(NamedTuple):
     """target[i] = Σ_j left[i, j] · right[i, j]; `axes` of the domain are those of j.
 
-    With a `region` the sums are added to the entries of it, which may meet in one entry of the target.
+    With a `region` the sums are added to the entries of it, which may meet in one entry of the target. With a third
+    operand, of the result's shape, they are added to its entries.
     """
 
     target: int
     domain: Sizes
-    operands: tuple[View, View]
+    operands: tuple[View, ...]
     axes: Sizes
     dtype: DType
     region: View | None = None
@@ -114,6 +116,10 @@ class Lowered:
             spec = self.specs[k]
             if isinstance(spec, Spec) and spec.known and spec.dtype in DTYPES:
                 self.views[k] = whole(k, sizes(spec))
+        self.laid: dict[View, View] = {}  # copies whose entries lie in the order in which they are read
+        self.uses = Counter(program.outputs)
+        for one in program.instructions:
+            self.uses.update(one.sources)
         for at, one in enumerate(program.instructions):
             self._lower(at, one)
 

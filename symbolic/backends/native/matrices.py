@@ -10,7 +10,7 @@ from symbolic.backends.native.gemm import Batch, Strides, product, workspace_byt
 from symbolic.backends.native.host import Host
 from symbolic.backends.native.lowering import Contract, DType
 from symbolic.backends.native.pointwise import element
-from symbolic.backends.native.text import Function, Module
+from symbolic.backends.native.text import Function, Module, Value
 
 
 class Matrices(NamedTuple):
@@ -22,6 +22,7 @@ class Matrices(NamedTuple):
     b: Strides
     c: Strides
     batch: Batch | None
+    start: int | None = None  # how far apart the rows lie of what the sums are added to
 
     @property
     def workspace(self) -> int:
@@ -40,15 +41,31 @@ class Matrices(NamedTuple):
             b=self.b,
             c=self.c,
             batch=self.batch,
+            epilogue=None if self.start is None else self._added,
+            extra=() if self.start is None else ("ptr",),
             private=True,
         )
+
+    def _added(self, f: Function, sums: Value, row: Value, column: Value, mask: Value | None) -> None:
+        """The sums and what stands in the last argument, into the result."""
+        kind = sums.element
+
+        def place(start: Value, stride: int | None) -> Value:
+            assert stride is not None
+            return f.at(f.at(start, f.mul(row, f.index(stride)), kind), column, kind)
+
+        begun, out = place(f.arguments[-1], self.start), place(f.arguments[2], self.c.row)
+        if mask is None:
+            f.store(f.add(f.load(begun, kind, sums.lanes), sums), out)
+        else:
+            f.store_some(f.add(f.load_some(begun, mask, kind, sums.lanes, f.like(sums, 0)), sums), out, mask)
 
 
 def matrices(task: Contract) -> Matrices | None:
     """A contraction as matrices; `None` where an operand's entries do not lie so."""
     if task.region is not None:
         return None
-    left, right = (view.strides for view in task.operands)
+    left, right = (view.strides for view in task.operands[:2])
     free = [k for k, size in enumerate(task.domain) if k not in task.axes and size != 1]
     summed = [k for k in task.axes if task.domain[k] != 1]
     made = in_order([task.domain[k] for k in range(len(task.domain)) if k not in task.axes])
@@ -72,5 +89,12 @@ def matrices(task: Contract) -> Matrices | None:
         if None in steps:
             return None
         batch = Batch(prod(task.domain[k] for k in both), *steps)
+    start = None
+    if len(task.operands) > 2:
+        begun = [task.operands[2].strides[k] if task.operands[2].shape[k] != 1 else 0 for k in range(len(out))]
+        places = stride(dict(enumerate(begun)), rows), stride(dict(enumerate(begun)), columns)
+        if batch is not None or places[0] is None or places[1] != 1 or pairs[5] != 1:
+            return None
+        start = places[0]
     found = tuple([prod(task.domain[k] for k in axes) for axes in (rows, columns, summed)])
-    return Matrices(task.dtype, found, Strides(*pairs[:2]), Strides(*pairs[2:4]), Strides(*pairs[4:]), batch)  # type: ignore[arg-type]  # three
+    return Matrices(task.dtype, found, Strides(*pairs[:2]), Strides(*pairs[2:4]), Strides(*pairs[4:]), batch, start)  # type: ignore[arg-type]  # three

@@ -59,6 +59,8 @@ def elementwise(low: Lowered, one: Instruction) -> None:
         inner = loop_dtypes(ufunc, specs)
     else:
         raise NotLoops(f"{type(node).__name__} is not written as loops")
+    if ufunc is np.add and contracting.added(low, one):
+        return
     if ufunc is not np.power or kind.kind != "f" or not _whole_power(low, one, kind):
         low.point(one.target, ufunc.__name__, views, inner)
 
