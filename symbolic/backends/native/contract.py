@@ -44,6 +44,9 @@ class Plan:
                 if self.out[k] == 1 and right[k] == 1 and left[k] == 0 and self.vector is None:
                     self.vector, self.swapped = k, swapped
         left, right = self.sides[::-1] if self.swapped else self.sides
+        self.domain, self.out = (*self.domain, 1), [*self.out, 0]
+        self.sides = [[*side, 0] for side in self.sides]
+        self.one = len(kept)  # an axis of one step, where there is none for rows or columns
         self.row = self._longest(left, right)
         self.column = self._longest(right, left)
         side_by_side = [k for k in self.summed if left[k] == 1 and right[k] == 1]
@@ -62,20 +65,21 @@ class Plan:
         sides = tuple(map(tuple, self.sides))
         return self.task.dtype, self.domain, tuple(self.summed), sides, tuple(self.out), self.task.region is None
 
-    def _longest(self, mine: Sequence[int], other: Sequence[int]) -> int | None:
+    def _longest(self, mine: Sequence[int], other: Sequence[int]) -> int:
         """The longest axis of the result that is one operand's alone."""
         axes = [k for k in self.free if k != self.vector and other[k] == 0 and mine[k] != 0]
-        return max(axes, key=lambda k: self.domain[k], default=None)
+        return max(axes, key=lambda k: self.domain[k], default=self.one)
 
     @property
     def tiled(self) -> bool:
-        """Whether tiles fit: there is an axis for vectors and one for rows."""
-        return self.vector is not None and self.row is not None
+        """Whether tiles fit: there is an axis for vectors."""
+        return self.vector is not None
 
     @property
     def dotted(self) -> bool:
         """Whether the sum itself can run in vectors, for several rows and columns at a time."""
-        return None not in (self.depth, self.row, self.column) and self.task.region is None
+        several = self.row != self.one or self.column != self.one
+        return self.depth is not None and several and self.task.region is None
 
 
 def as_nest(task: Contract) -> Nest:
@@ -147,12 +151,12 @@ class Tiles:
 
     def _shape(self) -> tuple[int, int]:
         """Rows and vectors of a tile: their sums, a vector of the right and one of the left fit the registers."""
-        assert self.plan.vector is not None and self.plan.row is not None
+        assert self.plan.vector is not None
         across = -(-self.plan.domain[self.plan.vector] // self.lanes)
         down = self.plan.domain[self.plan.row]
         room = self.registers - 2
         best, found = 0.0, (1, 1)
-        for wide in range(1, min(across, 4) + 1):
+        for wide in range(1, min(across, 4 if down > 1 else 8) + 1):
             high = min(down, (room - wide) // wide)
             if high < 1:
                 continue
@@ -167,7 +171,7 @@ class Tiles:
 
     def _rows(self, left: Value, right: Value, out: Value) -> None:
         f, plan = self.f, self.plan
-        assert plan.vector is not None and plan.row is not None
+        assert plan.vector is not None
         high, wide = self._shape()
         n, m = plan.domain[plan.vector], plan.domain[plan.row]
         span = wide * self.lanes
@@ -220,7 +224,6 @@ class Tiles:
     def _tile(self, rows: int, vectors: int, some: int, left: Value, right: Value, out: Value) -> None:
         """`vectors` of 0 is a single column; of the last vector only `some` lanes count, if that is not 0."""
         f, plan = self.f, self.plan
-        assert plan.row is not None
         lanes = self.lanes if vectors else 0
         count = max(vectors, 1)
         zero = f.constant(self.kind, 0.0, lanes)
@@ -242,7 +245,7 @@ class Tiles:
                 place = f.at(right, f.index(v * lanes), self.kind)
                 read.append(self._some(place, mask if v == count - 1 else None, lanes))
             for r in range(rows):
-                number = f.load(f.at(left, f.index(r * self.sides[0][plan.row]), self.kind), self.kind)  # type: ignore[index]  # there is one
+                number = f.load(f.at(left, f.index(r * self.sides[0][plan.row]), self.kind), self.kind)
                 spread = f.splat(number, lanes)
                 for v in range(count):
                     old = f.get(sums[r][v], self.kind, lanes)
@@ -294,16 +297,15 @@ class Dots(Tiles):
 
     def _rows(self, left: Value, right: Value, out: Value) -> None:
         plan = self.plan
-        assert plan.row is not None and plan.column is not None
         times = plan.domain[self.few] if self.few is not None else 1
-        high = min(4, plan.domain[plan.row])
+        high = min(4 if plan.column != plan.one else 8, plan.domain[plan.row])
         wide = max(1, min((self.registers - 4) // (high + 1) // times, plan.domain[plan.column], 6))
 
         def columns(rows: int, left: Value, out: Value) -> None:
-            for j, count in self._blocks(plan.domain[plan.column], wide):  # type: ignore[index]  # there is one
+            for j, count in self._blocks(plan.domain[plan.column], wide):
                 with j as start:
-                    place = self._at(right, start, self.sides[1][plan.column])  # type: ignore[index]
-                    self._dots(rows, count, left, place, self._at(out, start, plan.out[plan.column]))  # type: ignore[index]
+                    place = self._at(right, start, self.sides[1][plan.column])
+                    self._dots(rows, count, left, place, self._at(out, start, plan.out[plan.column]))
 
         for i, count in self._blocks(plan.domain[plan.row], high):
             with i as start:
@@ -319,7 +321,7 @@ class Dots(Tiles):
 
     def _dots(self, rows: int, columns: int, left: Value, right: Value, out: Value) -> None:
         f, plan, lanes = self.f, self.plan, self.lanes
-        assert plan.depth is not None and plan.row is not None and plan.column is not None
+        assert plan.depth is not None
         n = plan.domain[plan.depth]
         zero = f.constant(self.kind, 0.0, lanes)
         mine = [(r * self.sides[0][plan.row], r * plan.out[plan.row]) for r in range(rows)]

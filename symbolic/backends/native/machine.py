@@ -276,7 +276,7 @@ class Native:
     def _number(self, base: int) -> Any:
         spec, word = self.lowered.spec(base), self.word.get(base)
         place = self.arrays[base] if word is None else self.table[word : word + 1].view(spec.dtype)
-        found = place.reshape(())[()]
+        found = place.flat[0]  # a word has room for two of the smaller numbers
         return spec.python(found) if spec.python is not None else found
 
     def _external(self, step: External, given: dict[int, Any], out: dict[int, Any]) -> None:
