@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from symbolic.backends.native.access import Sizes, View
+from symbolic.backends.native.contract import Plan
 from symbolic.backends.native.lowering import Contract, Lowered, NotLoops
 from symbolic.backends.native.matrices import matrices
 from symbolic.ops.einsum import Einsum
@@ -57,10 +59,36 @@ def contract(low: Lowered, target: int, left: View, right: View, one: str, other
         raise NotLoops("it sums one operand alone")
     order = [*out, *summed]
     domain = tuple([found[name] for name in order])
-    operands = (_spread(left, one, order, found), _spread(right, other, order, found))
-    axes = tuple(range(len(out), len(order)))
-    low.tasks.append(Contract(target, domain, operands, axes, low.dtype(target)))
+
+    def task(left: View, right: View, one: str, other: str) -> Contract:
+        operands = (_spread(left, one, order, found), _spread(right, other, order, found))
+        return Contract(target, domain, operands, tuple(range(len(out), len(order))), low.dtype(target))
+
+    given = task(left, right, one, other)
+    if prod(domain) > _COPYABLE and matrices(given) is None and Plan(given).writer(_LANES) is None:
+        both = [name for name in out if name in one and name in other]
+        mine = "".join([*both, *[name for name in out if name in one and name not in both], *summed])
+        yours = "".join([*both, *summed, *[name for name in out if name in other and name not in both]])
+        before = len(low.tasks)
+        given = task(_ordered(low, left, one, mine), _ordered(low, right, other, yours), mine, yours)
+        if matrices(given) is None:
+            del low.tasks[before:]
+            given = task(left, right, one, other)
+    low.tasks.append(given)
     low.made(target)
+
+
+_COPYABLE, _LANES = 1 << 16, 8
+"""Products beyond which operands that no kernel reads as they lie are copied; lanes of the usual vector."""
+
+
+def _ordered(low: Lowered, view: View, names: str, wanted: str) -> View:
+    """A copy whose axes are in another order."""
+    places = [names.index(name) for name in wanted if name in names]
+    moved = View(
+        view.base, tuple([view.shape[k] for k in places]), tuple([view.strides[k] for k in places]), view.offset
+    )
+    return low.copied(moved, low.dtype(view.base))
 
 
 def _spread(view: View, names: str, order: Sequence[str], found: dict[str, int]) -> View:
