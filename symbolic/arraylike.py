@@ -139,7 +139,7 @@ class Arraylike:
         return bool(METHODS["any"](self == item)())
 
 
-def _write(target: AnyLayer, value: AnyLayer) -> AnyLayer:
+def _write(target: Any, value: AnyLayer) -> AnyLayer:
     """`target += …`: within a trace the name and its views see the new value, elsewhere trees never change."""
     if here.trace is None:
         refuse("an in-place operator on a layer outside a traced function", "write x = x + y")

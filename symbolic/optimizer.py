@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import inspect
 import sys
-import weakref
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from symbolic.changes import Change, Owned, commit
 from symbolic.context import here, user_frame
 from symbolic.errors import DtypeError, ShapeError, warn
 from symbolic.layer import Layer, refuse
-from symbolic.leaves import Brought, Change, Owned, commit
 from symbolic.literal import delta_spec
 from symbolic.ops.deltas import SumLike, fit
 from symbolic.ops.passing import zeros_like_delta
@@ -26,59 +25,10 @@ from symbolic.parts import Part
 from symbolic.printing import bits
 from symbolic.schedules import Rate, SettingError, checked_rate, number, rate_at, written
 from symbolic.spec import Spec, spec_of
+from symbolic.states import LAST_MOVER, PerWeight, State, Steps
 
 __all__ = ["Optimizer", "State"]
 
-State = tuple[Any, ...]
-_Entries = dict[int, tuple[weakref.ref[Any], Any]]
-
-
-class _PerWeight(Owned):
-    """Something for each weight, for as long as it lives; by identity, because == of two weights builds a layer."""
-
-    __slots__ = ("__weakref__", "_entries")
-    _entries: _Entries
-    entries: Brought[_Entries] = Brought()
-
-    def __init__(self) -> None:
-        self.owner = None
-        self.entries = {}
-
-    def get(self, weight: Any) -> Any:
-        entry = self.entries.get(id(weight))
-        return entry[1] if entry is not None and entry[0]() is weight else None
-
-    def change(self, weights: Sequence[Any], values: Iterable[Any]) -> Change:
-        """The change that puts them in."""
-        pairs = list(zip(weights, values, strict=True))
-        new = {id(weight): (self._reference(weight), value) for weight, value in pairs}
-        return self, "entries", {**self.entries, **new}
-
-    def _reference(self, weight: Any) -> weakref.ref[Any]:
-        key = id(weight)
-        if key in self.entries and self.entries[key][0]() is weight:
-            return self.entries[key][0]
-
-        def forget(gone: weakref.ref[Any]) -> None:
-            if key in self.entries and self.entries[key][0] is gone:
-                del self.entries[key]
-
-        return weakref.ref(weight, forget)
-
-
-class _Steps(Owned):
-    """How many steps were taken, outliving the optimizer that took them."""
-
-    __slots__ = ("_taken", "kind")
-    _taken: int
-    taken: Brought[int] = Brought()
-
-    def __init__(self, kind: type) -> None:
-        self.owner = None
-        self.kind, self.taken = kind, 0
-
-
-LAST_MOVER = _PerWeight()
 
 _SHARE: dict[str, Any] = {"below": 1.0}  # the share of the old that is kept
 _INTERNAL = {"learning_rate", "parts", "_ordered", "_fixed", "_key", "_states", "_steps"}
@@ -108,8 +58,8 @@ class Optimizer:
     _fixed: tuple[tuple[str, float], ...]  # the settings
     _ordered: tuple[Part, ...]
     _key: Hashable | None
-    _states: _PerWeight
-    _steps: _Steps
+    _states: PerWeight
+    _steps: Steps
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -121,7 +71,7 @@ class Optimizer:
         ordered = tuple(sorted(_checked_parts(self, parts), key=lambda part: part.order))
         vars(self).update(checked, parts=parts, _ordered=ordered, _fixed=tuple(checked.items()))
         self._key = None
-        self._states, self._steps = _PerWeight(), _Steps(type(self))
+        self._states, self._steps = PerWeight(), Steps(type(self))
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_steps" in vars(self):
@@ -201,7 +151,7 @@ class Optimizer:
             )
 
     def _took_over(self, weight: Any) -> bool:
-        last: _Steps | None = LAST_MOVER.get(weight)
+        last: Steps | None = LAST_MOVER.get(weight)
         return last is not None and last is not self._steps and last.kind is type(self) and last.taken == 1
 
     def changes(self, weights: Sequence[Any], new_states: Sequence[State]) -> list[Change]:
@@ -209,9 +159,21 @@ class Optimizer:
         found: list[Change] = [(self._steps, "taken", self._steps.taken + 1)]
         if self.names:
             found.append(self._states.change(weights, new_states))
-        if any(LAST_MOVER.get(weight) is not self._steps for weight in weights):
+        if not self.has_moved(weights):
             found.append(LAST_MOVER.change(weights, [self._steps] * len(weights)))
         return found
+
+    def has_moved(self, weights: Sequence[Any]) -> bool:
+        """Whether it is what has moved each of them last."""
+        return all(LAST_MOVER.get(weight) is self._steps for weight in weights)
+
+    def lent(self) -> tuple[Owned, ...]:
+        """What somebody who takes one step after the other holds meanwhile; `returned` brings it back."""
+        return self._steps, self._states
+
+    def returned(self, weights: Sequence[Any], states: Sequence[State], count: int) -> list[Change]:
+        """The states and the count, as they are after such steps."""
+        return [(self._steps, "_taken", count), *([self._states.returned(weights, states)] if self.names else [])]
 
     def commit(self, weights: Sequence[Any], new_states: Sequence[State]) -> None:
         """Make these changes, all of them at once."""

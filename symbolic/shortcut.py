@@ -19,11 +19,9 @@ import numpy as np
 
 from symbolic.context import MODES
 from symbolic.execution import Executable, Specialization
-from symbolic.fingerprint import ABSENT, MOVING, NOTHING, home_of, is_library
-from symbolic.layer import Layer
 from symbolic.live import LiveWatch
 from symbolic.paths import Paths
-from symbolic.watch import UNBOUND, Contents, Global, Held, Watch
+from symbolic.watch import UNBOUND, Contents, Global, Held, is_fixed
 
 MISS = object()
 """Said of a call of another kind."""
@@ -175,17 +173,6 @@ class Writer:
             entries = [f"{d}[{key!r}] is {self.name(one, 'seen')}" for key, one in value.items()]
             return " and ".join([*([known] if known else []), f"len({d}) == {len(value)}", *entries])
         return f"{self.name(watch.holds, 'holds')}()"
-
-
-def is_fixed(watch: Watch, value: Any) -> bool:
-    """Whether the same object is the same in all that code could see of it."""
-    if value is ABSENT or watch.seen is MOVING:
-        return False
-    if watch.atomic is not NOTHING or isinstance(value, Layer) or type(value) is np.ufunc:
-        return True
-    if type(value) is types.BuiltinFunctionType:
-        return isinstance(value.__self__, (types.ModuleType, type(None)))
-    return type(value) is types.ModuleType and is_library(home_of(value))
 
 
 def _is_plain(function: Any) -> bool:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, overload
 import numpy as np
 
 from symbolic.backends.native.abi import Callee, quick
+from symbolic.changes import COMMITTING, STEPPING, commit
 from symbolic.context import here, inside
 from symbolic.errors import DtypeError, NonFiniteError, SymbolicError, Where, place_of, warn
 from symbolic.execution import Executable, Specialization, Timed, entirely_finite, finite, shaped
 from symbolic.layer import AnyLayer, In_contra, Out_co, refuse
-from symbolic.leaves import COMMITTING, STEPPING, Weight, as_kind, commit, like
+from symbolic.leaves import Weight, as_kind, like
 from symbolic.shortcut import MISS, Shortcuts
 from symbolic.spec import key_of, spec_of
 from symbolic.tape import A2, A3, A4, A5, A6, A, B, Tape, Ts

@@ -13,13 +13,15 @@ from weakref import ref
 
 import numpy as np
 
+from symbolic.changes import COMMITTING, STEPPING, put
 from symbolic.context import here
 from symbolic.execution import Executable, Specialization, finite
-from symbolic.leaves import COMMITTING, STEPPING, Cell, as_kind, put
+from symbolic.leaves import Cell, as_kind
 from symbolic.ops.passing import Tuple
-from symbolic.optimizer import LAST_MOVER, Optimizer
+from symbolic.optimizer import Optimizer
 from symbolic.shortcut import Unusual, Writer
 from symbolic.spec import AnySpec, Spec, product
+from symbolic.states import LAST_MOVER
 from symbolic.values import entries, finished, like_argument
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symbolic.fingerprint import ABSENT, ATOMS, MOVING, NOTHING, fingerprint, home_of, is_library
+from symbolic.layer import Layer
 
 
 class Held:
@@ -88,3 +89,14 @@ class Watch:
         if self.atomic is not NOTHING and value is self.atomic:
             return True
         return self.seen is not MOVING and bool(fingerprint(value, self.names) == self.seen)
+
+
+def is_fixed(watch: Watch, value: Any) -> bool:
+    """Whether the same object is the same in all that code could see of it."""
+    if value is ABSENT or watch.seen is MOVING:
+        return False
+    if watch.atomic is not NOTHING or isinstance(value, Layer) or type(value) is np.ufunc:
+        return True
+    if type(value) is types.BuiltinFunctionType:
+        return isinstance(value.__self__, (types.ModuleType, type(None)))
+    return type(value) is types.ModuleType and is_library(home_of(value))

@@ -275,7 +275,7 @@ class Native:
 
     def _number(self, base: int) -> Any:
         spec, word = self.lowered.spec(base), self.word.get(base)
-        place = self.arrays[base] if word is None else self.table[word : word + 1].view(spec.dtype)
+        place = self.arrays[base] if word is None else self.table[word : word + 1].view(self.lowered.dtype(base))
         found = place.flat[0]  # a word has room for two of the smaller numbers
         return spec.python(found) if spec.python is not None else found
 

@@ -48,9 +48,8 @@ def predictor(native: Native, layer: Any, on: Specialization, inputs: Sequence[A
     _write(native, layer, on, len(inputs), watching, e)
     given = {"words": native.address, "modes": id(MODES), "segment": native.library.address(native.segment)}
     given |= {f"cell {k}": id(weight.cell) for k, weight in enumerate(on.weights)}
-    return callable_of(
-        load(str(module)), "predict", general, e.words, {**given, **watching.given(), **native.given()}, (native, on, watching)
-    )
+    given |= {**watching.given(), **native.given()}
+    return callable_of(load(str(module)), "predict", general, e.words, given, (native, on, watching))
 
 
 def _write(native: Native, layer: Any, on: Specialization, count: int, watching: Watching, e: Entry) -> None:

@@ -21,14 +21,14 @@ from symbolic.backends.native.engine import Library, load
 from symbolic.backends.native.entry import Entry
 from symbolic.backends.native.text import Module, Value
 from symbolic.backends.native.watching import Watching
+from symbolic.changes import Change, commit
 from symbolic.context import MODES
-from symbolic.leaves import Change, commit
-from symbolic.optimizer import LAST_MOVER, Optimizer
 from symbolic.spec import Spec
 
 if TYPE_CHECKING:
     from symbolic.backends.native.machine import Native
     from symbolic.execution import Specialization
+    from symbolic.optimizer import Optimizer
     from symbolic.training import Groups, Step, Trainer
 
 __all__ = ["ALL", "Steps"]
@@ -104,7 +104,7 @@ class Steps:
         states = [optimizer.state_of(weight) for weight in on.weights]
         if type(optimizer.learning_rate) is not float or not optimizer.count:
             return False
-        if any(LAST_MOVER.get(weight) is not optimizer._steps for weight in on.weights):
+        if not optimizer.has_moved(on.weights):
             return False
         now = [cell.delta for cell in cells] + [cell.value for cell in cells]
         now += [one for state in states for one in state]
@@ -131,9 +131,9 @@ class Steps:
             numbers[native.word[self.rate + 1]] = optimizer.count + 1.0
         self.taken = optimizer.count
         self.words[_TAKEN] = 0
-        for owned in (*cells, optimizer._steps, optimizer._states):
+        self.owned = (*cells, *optimizer.lent())
+        for owned in self.owned:
             owned.owner = self
-        self.owned = (*cells, optimizer._steps, optimizer._states)
         self.words[_IN_FORCE] = 1
         native.borrower = weakref.ref(self)
         ALL.add(self)
@@ -168,14 +168,9 @@ class Steps:
             for weight, (delta, _), (value, spare) in zip(self.on.weights, deltas, values, strict=True):
                 cell = weight.cell
                 changes += [(cell, "_delta", delta), (cell, "_value", value), (cell, "spare", spare)]
-            changes.append((optimizer._steps, "_taken", self.taken + steps))
             each = len(optimizer.names)
-            if each:
-                entries = dict(optimizer._states._entries)
-                for n, weight in enumerate(self.on.weights):
-                    state = tuple([one for one, _ in states[n * each : (n + 1) * each]])
-                    entries[id(weight)] = (entries[id(weight)][0], state)
-                changes.append((optimizer._states, "_entries", entries))
+            kept = [tuple([one for one, _ in states[n * each : (n + 1) * each]]) for n in range(count)]
+            changes += optimizer.returned(self.on.weights, kept, self.taken + steps)
         commit(changes)
         ALL.discard(self)
         for one in self.kept:
@@ -336,9 +331,10 @@ def _nothing(*given: Any) -> None:
 
 def _only(trainer: Trainer[Any, Any], groups: Groups) -> Optimizer:
     """The one optimizer, which the trainer was given."""
-    if trainer.optimizer is None or len(groups) != 1 or not isinstance(groups[0][0], Optimizer):
+    if trainer.optimizer is None or len(groups) != 1 or not hasattr(trainer.optimizer, "lent"):
         raise Unfit
-    return groups[0][0]
+    optimizer: Optimizer = groups[0][0]
+    return optimizer
 
 
 def _address(array: Any) -> int:

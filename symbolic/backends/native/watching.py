@@ -13,8 +13,7 @@ from typing import Any
 
 from symbolic.backends.native.entry import Entry
 from symbolic.backends.native.layouts import word_at
-from symbolic.shortcut import is_fixed
-from symbolic.watch import Contents, Global, Held
+from symbolic.watch import Contents, Global, Held, is_fixed
 
 __all__ = ["Watching"]
 

@@ -1,0 +1,84 @@
+"""How does all that a step moves change at once, and what if somebody holds it elsewhere meanwhile?"""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import threading
+from collections.abc import Iterable
+from typing import Any, Generic, Protocol, Self, TypeVar, overload
+
+__all__ = ["COMMITTING", "STEPPING", "Brought", "Change", "Owned", "Owner", "commit", "put"]
+
+F = TypeVar("F")
+
+Change = tuple[Any, str, Any]
+"""An object, an attribute of it, and its new value."""
+STEPPING = threading.RLock()
+"""Steps are taken one at a time: each reads the weights, computes, and writes them."""
+COMMITTING = threading.Lock()
+"""Held while weights change, and while somebody takes a snapshot of one."""
+
+
+def commit(changes: Iterable[Change]) -> None:
+    """Make all changes, at once: neither an interrupt nor another thread sees some of them."""
+    put([_within(*change) for change in changes])
+
+
+def put(changes: Iterable[Change]) -> None:
+    """The same in one call into compiled code, which no line of Python may interrupt: of fields that are plain."""
+    collections.deque(itertools.starmap(setattr, changes), maxlen=0)
+
+
+def _within(one: Any, name: str, value: Any) -> Change:
+    """The change of the plain field behind one that is brought back first."""
+    field = getattr(type(one), name, None)
+    if not isinstance(field, Brought):
+        return one, name, value
+    one.own()
+    return one, field.name, value
+
+
+class Owner(Protocol):
+    """Whoever holds the values of others: code that takes one step after the other."""
+
+    def settle(self) -> None:
+        """Give back what has changed, and hold nothing any more."""
+
+
+class Owned:
+    """Something whose fields may be held elsewhere: whoever reads or writes one has them brought back first."""
+
+    __slots__ = ("owner",)
+    owner: Owner | None
+
+    def own(self) -> None:
+        """Bring them back."""
+        if self.owner is not None:
+            self.owner.settle()
+
+
+class Brought(Generic[F]):
+    """A field of an `Owned`."""
+
+    __slots__ = ("name",)
+    name: str
+
+    def __set_name__(self, kind: type, name: str) -> None:
+        self.name = f"_{name}"
+
+    @overload
+    def __get__(self, one: None, kind: type) -> Self: ...
+    @overload
+    def __get__(self, one: Owned, kind: type | None = None) -> F: ...
+    def __get__(self, one: Owned | None, kind: type | None = None) -> Any:
+        if one is None:
+            return self
+        if one.owner is not None:
+            one.owner.settle()
+        return getattr(one, self.name)
+
+    def __set__(self, one: Owned, value: F) -> None:
+        if one.owner is not None:
+            one.owner.settle()
+        setattr(one, self.name, value)
