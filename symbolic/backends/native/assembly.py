@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 WORK = -1
 """The memory that a product of matrices needs while it runs."""
+OWN = 3
+"""The word in which the table's own address stands."""
+BLAS = {"double": -11, "float": -12}
+"""The address of a product of matrices in the BLAS, in the words after that."""
 _LONG = 64
 """Calls beyond which they are data."""
 Write = Callable[[str], Function]
@@ -146,8 +150,10 @@ class Assembly:
         places = [Pointer(left.base, left.offset), Pointer(right.base, right.offset), Pointer(task.target, start)]
         found, host = matrices(task), self.native.host
         if found is not None:
+            found = found.by(host)
             kind = self._once(found, lambda name: found.write(self.module, name, host))
-            return Call(kind, [*places, Pointer(WORK, 0), *[Pointer(one.base, one.offset) for one in begun]])
+            rest = [Pointer(one.base, one.offset) for one in begun] or [Pointer(BLAS[found.kind], 0)] * found.calls
+            return Call(kind, [*places, Pointer(WORK, 0), *rest])
         plan = Plan(task)
         tiles = plan.writer(host.vector_bits // (8 * task.dtype.itemsize))
         if tiles is None:
@@ -166,6 +172,8 @@ class Assembly:
         native = self.native
         if base == FLAG:
             return OWN, 8
+        if base in BLAS.values():
+            return OWN, 8 * (OWN - 10 - base)
         if base in native.places:
             return 0, native.places[base]
         word = native.word[base]
@@ -174,10 +182,6 @@ class Assembly:
     def bytes(self, base: int) -> int:
         """Of one entry."""
         return self.dtype(base).itemsize if base >= 0 else 1
-
-
-OWN = 3
-"""The word in which the table's own address stands."""
 
 
 def _beginning(nest: Nest, step: Step) -> Nest:

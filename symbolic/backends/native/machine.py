@@ -19,7 +19,8 @@ from numpy.lib.stride_tricks import as_strided
 
 from symbolic.backends.native import pool
 from symbolic.backends.native.abi import callable_of
-from symbolic.backends.native.assembly import OWN, WORK, Assembly
+from symbolic.backends.native.assembly import BLAS, OWN, WORK, Assembly
+from symbolic.backends.native.blas import routine
 from symbolic.backends.native.blocks import groups
 from symbolic.backends.native.calls import BUSY, Unfit
 from symbolic.backends.native.engine import load
@@ -89,7 +90,7 @@ class Native:
         """A word of the table for each value that comes from outside, and for each that goes there."""
         lowered, program = self.lowered, self.program
         self.word: dict[int, int] = {}
-        count = OWN + 1
+        count = OWN + 1 + len(BLAS)
         outside = [k for k in range(len(program.leaves)) if k in lowered.views]
         outside += [k for k in lowered.constants if k in lowered.views]
         outside += [stage.target for stage in self.schedule.stages if isinstance(stage, External)]
@@ -101,6 +102,9 @@ class Native:
         self.table = np.zeros(count, np.uint64)
         self.address = self.table.ctypes.data
         self.table[OWN] = self.address
+        for kind, name in (("double", "dgemm"), ("float", "sgemm")):
+            found = routine(name)
+            self.table[OWN - 10 - BLAS[kind]] = 0 if found is None else found.address
         self.kept: list[Any] = []
         self.fixed: list[Any] = []  # constants, which must stay
         for k, value in lowered.constants.items():

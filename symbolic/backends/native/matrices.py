@@ -6,6 +6,7 @@ from math import prod
 from typing import NamedTuple
 
 from symbolic.backends.native.access import Sizes, in_order, joined
+from symbolic.backends.native.blas import better, multiply, routine
 from symbolic.backends.native.gemm import Batch, Strides, product, workspace_bytes
 from symbolic.backends.native.host import Host
 from symbolic.backends.native.lowering import Contract, DType
@@ -24,6 +25,21 @@ class Matrices(NamedTuple):
     batch: Batch | None
     start: int | None = None  # how far apart the rows lie of what the sums are added to
 
+    calls: bool = False  # whether the BLAS does it
+
+    @property
+    def kind(self) -> str:
+        return element(self.dtype)
+
+    def by(self, host: Host) -> Matrices:
+        """The same by the BLAS, where that is there and was measured to be ahead."""
+        name = "dgemm" if self.kind == "double" else "sgemm"
+        alone = self.batch is None and self.start is None and self.c.column == 1
+        lie = all(1 in (side.row, side.column) for side in (self.a, self.b))
+        if not alone or not lie or better(*self.sizes, self.kind, host) or routine(name) is None:
+            return self
+        return self._replace(calls=True)
+
     @property
     def workspace(self) -> int:
         """Bytes that it needs beside its operands."""
@@ -31,6 +47,8 @@ class Matrices(NamedTuple):
 
     def write(self, module: Module, name: str, host: Host) -> Function:
         """A function of the addresses of A, B, C and the workspace."""
+        if self.calls:
+            return self._called(module, name)
         return product(
             module,
             name,
@@ -45,6 +63,17 @@ class Matrices(NamedTuple):
             extra=() if self.start is None else ("ptr",),
             private=True,
         )
+
+    def _called(self, module: Module, name: str) -> Function:
+        """A call of the BLAS, whose address the last argument points to."""
+        f = module.function(name, ["ptr"] * 5, private=True)
+        a, b, c, _, place = f.arguments
+        m, n, k = map(f.index, self.sizes)
+        sides = [(one, side.row or 1, side.column or 1) for one, side in ((a, self.a), (b, self.b))]
+        done = multiply(f, f.load(place, "ptr"), self.kind, (m, n, k), *sides, (c, self.c.row or 1))  # type: ignore[call-arg]  # two
+        assert done
+        f.give()
+        return f
 
     def _added(self, f: Function, sums: Value, row: Value, column: Value, mask: Value | None) -> None:
         """The sums and what stands in the last argument, into the result."""
