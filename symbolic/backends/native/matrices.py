@@ -69,8 +69,9 @@ class Matrices(NamedTuple):
         f = module.function(name, ["ptr"] * 5, private=True)
         a, b, c, _, place = f.arguments
         m, n, k = map(f.index, self.sizes)
-        sides = [(one, side.row or 1, side.column or 1) for one, side in ((a, self.a), (b, self.b))]
-        done = multiply(f, f.load(place, "ptr"), self.kind, (m, n, k), *sides, (c, self.c.row or 1))  # type: ignore[call-arg]  # two
+        left, right = ((one, side.row or 1, side.column or 1) for one, side in ((a, self.a), (b, self.b)))
+        pointer = f.load(place, "ptr")
+        done = multiply(f, pointer, self.kind, (m, n, k), left, right, (c, self.c.row or 1))
         assert done
         f.give()
         return f
