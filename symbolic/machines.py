@@ -117,16 +117,13 @@ def code_for(one: Executable) -> Code | None:
     name = _Choice.name
     _check(name)
     code: Code | None
-    if name == "native":
-        code = _native(one.program, one.into)
-    elif name == "auto" and _is_due(one) and _there():
-        if len(one.program.instructions) <= _AT_ONCE:
-            code = _native(one.program, one.into)
-        else:
-            code = compiled(one.program, one.into)
-            _beside(one)
+    short = len(one.program.instructions) <= _AT_ONCE
+    if name == "native" or (name == "auto" and short and _is_due(one) and _there()):
+        code = _native(one.program, one.into, always=name == "native")
     elif one.runs >= _WARM or is_large(one.program):
         code = compiled(one.program, one.into)
+        if name == "auto" and not short and _there():
+            _beside(one)
     else:
         return None
     _Choice.made.add(one)
@@ -138,7 +135,8 @@ def explained(one: Executable) -> str:
     code = one.code
     if code is None:
         native = _Choice.name == "native" or (_Choice.name == "auto" and _there())
-        code = (_native if native else compiled)(one.program, one.into)
+        always = _Choice.name == "native"
+        code = _native(one.program, one.into, always) if native else compiled(one.program, one.into)
     return code.explain()
 
 
@@ -147,12 +145,16 @@ def _is_due(one: Executable) -> bool:
     return one.steady or one.runs >= _WARM or is_large(one.program)
 
 
-def _native(program: Program, into: Sequence[int]) -> Code:
-    """Native code, or NumPy's if there is none: that is a fault of ours, which is told and costs only time."""
+def _native(program: Program, into: Sequence[int], always: bool) -> Code:
+    """Native code, or NumPy's where little of it would be, unless that is wanted always.
+
+    If there is none, that is a fault of ours, which is told and costs only time.
+    """
     try:
         from symbolic.backends.native.machine import Native
 
-        return Native(program, into)
+        made = Native(program, into, always=always)
+        return made if made.ready else compiled(program, into)
     except Exception as error:
         warn(f"the native machine failed, and NumPy runs the program: {type(error).__name__}: {error}", stacklevel=6)
         return compiled(program, into)
@@ -164,9 +166,10 @@ def _beside(one: Executable) -> None:
     program, into = one.program, one.into
 
     def work() -> None:
-        code = _native(program, into)
+        code = _native(program, into, always=False)
         owner = held()
         if owner is not None and _Choice.name == name:
             owner.code = code
 
-    threading.Thread(target=work, name="symbolic: compiling", daemon=True).start()
+    # Python waits for it when it ends: LLVM must not be at work while it is unloaded
+    threading.Thread(target=work, name="symbolic: compiling").start()

@@ -38,13 +38,26 @@ if TYPE_CHECKING:
     from symbolic.training import Groups, Step, Trainer
 
 
+_MUCH = 100_000
+"""Operations on single entries beside which what Python does between segments is little."""
+
+
 class Native:
     """A program as native code. One thread at a time runs it; `run` says no to a second one."""
 
+    ready: bool
+    """False if little would be native; then nothing else is there."""
     segment: str
     """The function that is the whole program, if it is one."""
 
-    def __init__(self, program: Program, into: Sequence[int] = (), on: Host | None = None, apart: bool = False) -> None:
+    def __init__(
+        self,
+        program: Program,
+        into: Sequence[int] = (),
+        on: Host | None = None,
+        apart: bool = False,
+        always: bool = True,
+    ) -> None:
         self.program, self.into = program, tuple(into)
         self.lowered = Lowered(program, rule)
         self.results = [self.lowered.result(k) for k in program.outputs]
@@ -52,13 +65,16 @@ class Native:
             if base is not None:
                 self.lowered.check(base)
         self.schedule = Schedule(self.lowered, [base for base in self.results if base is not None])
+        self.work = sum(map(_work, self.schedule.stages))
+        self.ready = always or self._is_worth()
+        if not self.ready:
+            return
         self.host = on or host()
         outputs = [base for base in self.results if base is not None]
         found = [] if apart else groups(self.lowered, self.schedule.stages, self.schedule.last, outputs)
         self.groups = {one.first: one for one in found}
         self._words()
         self._memory()
-        self.work = sum(map(_work, self.schedule.stages))
         self.makers = {  # of arrays for large results
             base: partial(pool.array, self.lowered.sizes(base), self.lowered.dtype(base))
             for base in self.results
@@ -84,6 +100,11 @@ class Native:
         self.buffered = True
         self.borrower: Callable[[], Any] = lambda: None  # whoever has put values of its own into the table
         self.observed = any(one.node.effect for one in program.instructions)  # what has an effect runs once
+
+    def _is_worth(self) -> bool:
+        """Whether enough is native that going to and fro pays."""
+        outside = sum(isinstance(one, External) for one in self.schedule.stages)
+        return 2 * outside < len(self.schedule.stages) or self.work > _MUCH
 
     # ------------------------------------------------------------------ where values are
     def _words(self) -> None:
