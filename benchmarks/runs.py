@@ -76,18 +76,19 @@ class Process:
             self.end()
             raise ContestantError(f"stopped after {patience:.0f} s")
         if not line:
-            self.end()
-            raise ContestantError(f"ended with status {self.process.returncode}: {self.last_words()}")
+            raise self.ended()
         found: dict[str, Any] = json.loads(line)
         if "error" in found:
             self.end()
             raise ContestantError(found["error"])
         return found
 
-    def last_words(self) -> str:
+    def ended(self) -> ContestantError:
+        """It has ended by itself: with its last words."""
         self.said.seek(0)
-        lines = self.said.read().strip().splitlines()
-        return lines[-1][:300] if lines else "it said nothing"
+        lines = self.said.read().strip().splitlines() or ["it said nothing"]
+        self.end()
+        return ContestantError(f"ended with status {self.process.returncode}: {lines[-1][:300]}")
 
     def ask(self, patience: float, **order: Any) -> dict[str, Any]:
         assert self.process.stdin is not None
@@ -95,8 +96,7 @@ class Process:
             self.process.stdin.write(json.dumps(order) + "\n")
             self.process.stdin.flush()
         except OSError as error:
-            self.end()
-            raise ContestantError(f"ended with status {self.process.returncode}: {self.last_words()}") from error
+            raise self.ended() from error
         return self.answer(patience)
 
     def end(self) -> None:
@@ -109,6 +109,9 @@ class Process:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        self.said.close()
 
 
 def _line(stream: IO[str], patience: float) -> str | None:

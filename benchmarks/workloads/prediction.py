@@ -117,8 +117,8 @@ def by_hand(given: Inputs) -> Running:
     zero = np.float32(0)
 
     def net(row: Any) -> Any:
-        maximum(add(dot(row, w1, h1), b1, h1), zero, h1)
-        maximum(add(dot(h1, w2, h2), b2, h2), zero, h2)
+        maximum(add(dot(row, w1, h1), b1, h1), zero, out=h1)
+        maximum(add(dot(h1, w2, h2), b2, h2), zero, out=h2)
         return add(dot(h2, w3, out), b3, out)
 
     return Calls(net, given["row"], named=named)
