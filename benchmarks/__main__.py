@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import chart, report, scripts
-from benchmarks.runs import QUICK, Effort, cores, measure
+from benchmarks.runs import QUICK, Choice, Effort, cores, measure
 from benchmarks.surroundings import machine
 from benchmarks.workload import Workload
 from benchmarks.workloads import PLACES, find
@@ -25,7 +25,8 @@ def options() -> argparse.Namespace:
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", metavar="W1,W2", default=",".join(PLACES), help=f"of {', '.join(PLACES)}")
-    parser.add_argument("--with", dest="libraries", metavar="jax,torch", default="", help="these contestants, and ours")
+    parser.add_argument("--with", dest="peers", metavar="jax,torch", default="", help="these contestants, and ours")
+    parser.add_argument("--without", metavar="torch compile", default="", help="all but these")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--quick", action="store_true", help="few and short rounds, main sizes: to see that all runs")
     parser.add_argument("--rounds", type=int, help="how often each contestant has its turn")
@@ -51,18 +52,20 @@ def main() -> None:
     effort = QUICK if given.quick else Effort()
     if given.rounds:
         effort = dataclasses.replace(effort, rounds=given.rounds)
-    only = [*given.libraries.split(","), "symbolic", "limit"] if given.libraries else []
+    choice = Choice(
+        (*given.peers.split(","), "symbolic", "limit") if given.peers else (), tuple(given.without.split(","))
+    )
     found: dict[str, Any] = {"machine": machine(), "effort": dataclasses.asdict(effort), "results": []}
     for name in given.only.split(",") if given.only else ():
         workload = find(name)
         for size, threads in plan(workload, given):
             begun = effort if size == next(iter(workload.sizes)) and threads == 1 else effort.lighter()
-            result = measure(workload, size, threads, begun, only)
+            result = measure(workload, size, threads, begun, choice)
             found["results"].append(result)
             print("\n".join(report.table(result)), end="\n\n", file=sys.stderr, flush=True)
             keep(given.out, found)
     if given.scripts:
-        found["scripts"] = scripts.measure(effort.rounds, only)
+        found["scripts"] = scripts.measure(effort.rounds, choice)
     keep(given.out, found)
     print(report.text(found))
 

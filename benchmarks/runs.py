@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -123,15 +122,31 @@ def _line(stream: IO[str], patience: float) -> str | None:
 
 
 # --------------------------------------------------------------------------- one workload
-def contestants(workload: Workload, only: Iterable[str]) -> tuple[list[str], dict[str, str]]:
+@dataclass(frozen=True)
+class Choice:
+    """Contestants by name or by library: these alone (if any are said), but not those."""
+
+    only: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    def admits(self, name: str) -> bool:
+        names = (name, name.split()[0])
+        wanted = not self.only or any(one in self.only for one in names)
+        return wanted and not any(one in self.without for one in names)
+
+
+EVERYBODY = Choice()
+
+
+def contestants(workload: Workload, choice: Choice) -> tuple[list[str], dict[str, str]]:
     """Who takes part, and why others do not."""
-    wanted, absent = list(only), dict(workload.skipped)
+    absent = dict(workload.skipped)
     present = []
     for name in workload.contestants:
         module = name.split()[0]
-        if wanted and name not in wanted and module not in wanted:
-            continue
-        if module in LIBRARIES and find_spec(module) is None:
+        if not choice.admits(name):
+            absent[name] = "not asked for"
+        elif module in LIBRARIES and find_spec(module) is None:
             absent[name] = f"{LIBRARIES[module]} is not installed"
         elif name == "symbolic native" and find_spec("llvmlite") is None:
             absent[name] = "llvmlite is not installed"
@@ -140,9 +155,9 @@ def contestants(workload: Workload, only: Iterable[str]) -> tuple[list[str], dic
     return present, absent
 
 
-def measure(workload: Workload, size: str, threads: int, effort: Effort, only: Iterable[str] = ()) -> dict[str, Any]:
+def measure(workload: Workload, size: str, threads: int, effort: Effort, choice: Choice = EVERYBODY) -> dict[str, Any]:
     """All that is found of one workload at one size: a dictionary that JSON can hold."""
-    names, absent = contestants(workload, only)
+    names, absent = contestants(workload, choice)
     rows: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory(prefix="symbolic-benchmarks-") as place:
         living: dict[str, Process] = {}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
 
+from benchmarks.runs import Choice
 from benchmarks.short import CONTESTANTS, TITLES
 from benchmarks.surroundings import LIBRARIES, ROOT, of_contestant
 
@@ -32,15 +32,14 @@ def once(kind: str, name: str, caches: Path) -> tuple[float, float]:
     return took, float(done.stdout)
 
 
-def measure(rounds: int, only: Iterable[str] = ()) -> list[dict[str, Any]]:
+def measure(rounds: int, choice: Choice) -> list[dict[str, Any]]:
     """For each kind of script: who took how long, with empty caches and with what the first run left."""
     found = []
-    wanted = list(only)
     with tempfile.TemporaryDirectory(prefix="symbolic-benchmarks-") as place:
         for kind, title in TITLES.items():
             rows: dict[str, dict[str, Any]] = {}
             absent: dict[str, str] = {}
-            names = [one for one in CONTESTANTS if not wanted or one in wanted or one.split()[0] in wanted]
+            names = [one for one in CONTESTANTS if choice.admits(one)]
             for name in names:
                 if find_spec(name.split()[0]) is None:
                     absent[name] = f"{LIBRARIES[name.split()[0]]} is not installed"

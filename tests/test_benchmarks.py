@@ -13,7 +13,7 @@ from benchmarks import chart, page, report, short
 from benchmarks.comparing import Arrays, difference, reference
 from benchmarks.forms import Explained
 from benchmarks.ranking import best, digits, judged, ratio, size, time
-from benchmarks.runs import ContestantError, Effort, Process, contestants, measure
+from benchmarks.runs import Choice, ContestantError, Effort, Process, contestants, measure
 from benchmarks.surroundings import SLOWING, clean, of_contestant
 from benchmarks.worker import CHECKED
 from benchmarks.workload import Calls, Goal, Threaded, Workload
@@ -103,7 +103,7 @@ def test_what_is_no_number_or_not_there_differs_without_bound(wrong: Arrays) -> 
 
 
 def test_no_single_library_is_the_judge_and_ours_is_none() -> None:
-    several = {
+    several: dict[str, list[Arrays]] = {
         "symbolic auto": [{"value": np.array(7.0)}],
         "symbolic numpy": [{"value": np.array(7.0)}],
         "jax": [{"value": np.array(1.0)}],
@@ -132,7 +132,7 @@ def row(*wall: float, agrees: bool = True, first: float = 0.01, peak: float = 2e
     }
 
 
-def result(name: str = "W1", threads: int = 1, **rows: dict[str, Any]) -> dict[str, Any]:
+def result(name: str = "W1", threads: int = 1, **rows: Any) -> dict[str, Any]:
     return {
         "workload": name,
         "title": find(name).title,
@@ -192,7 +192,7 @@ def test_figures() -> None:
 # --------------------------------------------------------------------------- saying
 @pytest.fixture
 def found() -> dict[str, Any]:
-    rows = {
+    rows: dict[str, Any] = {
         "symbolic_auto": row(1e-6, 1.1e-6),
         "symbolic_native": row(1e-6),
         "jax": row(5e-7, 6e-7),
@@ -262,14 +262,20 @@ def test_surroundings_are_clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) 
 
 def test_who_is_not_installed_is_left_out_with_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchmarks.runs.find_spec", lambda name: None if name in ("jax", "llvmlite") else name)
-    present, absent = contestants(find("W2"), [])
+    present, absent = contestants(find("W2"), Choice())
     assert "jax" not in present and "symbolic native" not in present and "limit" in present
     assert absent["jax"] == "jax is not installed"
 
 
+def test_contestants_are_chosen_by_library_and_by_name() -> None:
+    present, absent = contestants(find("W2"), Choice(only=("symbolic", "numpy"), without=("symbolic auto",)))
+    assert {"symbolic numpy", "numpy"} <= set(present) <= {"symbolic numpy", "symbolic native", "numpy"}
+    assert absent["symbolic auto"] == absent["torch compile"] == "not asked for"
+
+
 def test_contestants_take_turns_in_processes_of_their_own() -> None:
     effort = Effort(rounds=2, seconds=0.001, starts=0, peer_starts=0)
-    one = measure(find("W1"), "", 1, effort, ["symbolic numpy", "numpy", "limit"])
+    one = measure(find("W1"), "", 1, effort, Choice(only=("symbolic numpy", "numpy", "limit")))
     assert set(one["rows"]) == {"symbolic numpy", "numpy", "limit"}
     assert all(row["agrees"] and len(row["wall"]) == 2 for row in one["rows"].values())
     assert json.loads(json.dumps(one)) == one
