@@ -4,7 +4,7 @@ The lines are the test programs, the corpus and the examples, again and again, e
 functions and for the sizes in the hints, so that no answer for one copy is an answer for another. Cold, the cache is
 empty; warm, it holds every file; touched, every file but one. The clock is that of the wall, of a fresh process:
 
-    python benchmarks/check_speed.py --rounds 5 --at-most 2.0
+    python -m benchmarks.check_speed --rounds 5 --at-most 2.0
 """
 
 import argparse
@@ -22,9 +22,8 @@ from statistics import median
 from time import perf_counter
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
-SLOWING = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "PYTHONDONTWRITEBYTECODE")
-"""Set on some machines, and no part of what is asked: an installed library is compiled to bytecode."""
+from benchmarks.surroundings import ROOT, clean
+
 SOURCES = {
     "mixed": ("tests/corpus/*.py", "tests/programs/*.py", "examples/*.py", "tests/typing/everyday.py"),
     "corpus": ("tests/corpus/*.py",),
@@ -73,8 +72,7 @@ def written(count: int, kind: str, folder: Path) -> int:
 
 def once(folder: Path, *more: str) -> Spent:
     """One fresh process; a finding is no failure, but an error inside is."""
-    surroundings = {name: value for name, value in os.environ.items() if name not in SLOWING}
-    surroundings |= {"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+    surroundings = clean() | {"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
     command = [sys.executable, "-m", "symbolic", "check", "--quiet", *more, "lines"]
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
     done = subprocess.run(command, cwd=folder, env=surroundings, capture_output=True, text=True)

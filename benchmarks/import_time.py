@@ -2,18 +2,16 @@
 
 Each fresh process imports NumPy and then symbolic, with a clock around each, so the two are measured side by side:
 
-    python benchmarks/import_time.py --processes 21 --at-most 0.4
+    python -m benchmarks.import_time --processes 21 --at-most 0.4
 """
 
 import argparse
-import os
 import subprocess
 import sys
-from pathlib import Path
 from statistics import median, quantiles
 
-ROOT = Path(__file__).resolve().parent.parent
-SLOWING = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")  # set on some machines, and no part of what is asked
+from benchmarks.surroundings import ROOT, clean
+
 BOTH = """
 from time import perf_counter
 begin = perf_counter()
@@ -26,9 +24,8 @@ print(between - begin, perf_counter() - between)
 
 def once() -> tuple[float, float]:
     """Seconds for NumPy and for symbolic, in one fresh process."""
-    surroundings = {name: value for name, value in os.environ.items() if name not in SLOWING}
     process = subprocess.run(
-        [sys.executable, "-c", BOTH], cwd=ROOT, env=surroundings, check=True, capture_output=True, text=True
+        [sys.executable, "-c", BOTH], cwd=ROOT, env=clean(), check=True, capture_output=True, text=True
     )
     numpy, symbolic = map(float, process.stdout.split())
     return numpy, symbolic

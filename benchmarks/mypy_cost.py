@@ -3,11 +3,10 @@
 Runs with and without the plugin take turns, each in a fresh process over the same files. Without `--warm` the caches
 are empty, as in a first run or in CI; with it, NumPy and the library come out of the cache, and only the lines are new.
 
-    python benchmarks/mypy_cost.py --rounds 5 --at-most 0.15
+    python -m benchmarks.mypy_cost --rounds 5 --at-most 0.15
 """
 
 import argparse
-import os
 import resource
 import shutil
 import subprocess
@@ -17,7 +16,8 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-ROOT = Path(__file__).resolve().parent.parent
+from benchmarks.surroundings import ROOT, clean
+
 PROGRAM = ROOT / "tests" / "typing" / "everyday.py"
 SWITCHED = {"with": "plugins = symbolic.mypy_plugin\n", "without": ""}
 
@@ -45,8 +45,7 @@ def once(kind: str, names: list[str], folder: Path, keep: str) -> float:
     config = folder / f"{kind}.ini"
     config.write_text(f"[mypy]\n{SWITCHED[kind]}", encoding="utf-8")
     executable = shutil.which("mypy", path=sysconfig.get_path("scripts")) or "mypy"
-    surroundings = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
-    surroundings.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed library is compiled to bytecode, as mypy is
+    surroundings = {**clean(), "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
     command = [executable, "--config-file", config.name, "--cache-dir", keep, *names]
     begin = spent()
     done = subprocess.run(command, cwd=folder, env=surroundings, capture_output=True, text=True)
