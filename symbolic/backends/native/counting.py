@@ -77,6 +77,19 @@ def lanes_within(f: Function, left: Value, lanes: int) -> Value | None:
     return Value("i1", lanes, f"<{bits}>")
 
 
+def set_lanes(mask: Value | None, lanes: int) -> list[int]:
+    """Which lanes a mask of `lanes_within` means, where that is known; without a mask all.
+
+    >>> set_lanes(Value("i1", 4, "<i1 true, i1 true, i1 true, i1 false>"), 4)
+    [0, 1, 2]
+    """
+    if mask is None:
+        return list(range(lanes))
+    bits = mask.name.strip("<>").split(", ")
+    assert len(bits) == lanes, "a mask that is only known when the code runs"
+    return [k for k, bit in enumerate(bits) if bit == "i1 true"]
+
+
 @contextmanager
 def each(f: Function, start: Value, stop: Value, step: int = 1) -> Iterator[Value]:
     """A loop, or its body alone where that is known to be run once."""

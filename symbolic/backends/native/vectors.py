@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from symbolic.backends.native.counting import set_lanes
 from symbolic.backends.native.text import Function, Value
 
 
@@ -33,9 +34,7 @@ def load(f: Function, place: Value, stride: int, kind: str, here: Here) -> Value
             return f.load(start, kind, lanes)
         return f.load_some(start, mask, kind, lanes, _zero(f, kind, lanes))
     value = _zero(f, kind, lanes)
-    for k in range(lanes):
-        if mask is not None and mask.name.split(", ")[k].endswith("false"):
-            continue
+    for k in set_lanes(mask, lanes):
         value = f.insert(value, k, f.load(f.at(place, _entry(f, i, k, stride), kind), kind))
     return value
 
@@ -52,10 +51,8 @@ def store(f: Function, value: Value, place: Value, stride: int, here: Here) -> N
         else:
             f.store_some(value, start, mask)
     else:
-        for k in range(value.lanes):
-            if mask is None or not mask.name.split(", ")[k].rstrip(">").endswith("false"):
-                entry = _entry(f, i, k, stride)
-                f.store(f.lane(value, k), f.at(place, entry, value.element))
+        for k in set_lanes(mask, value.lanes):
+            f.store(f.lane(value, k), f.at(place, _entry(f, i, k, stride), value.element))
 
 
 def _entry(f: Function, i: Value, k: int, stride: int) -> Value:
