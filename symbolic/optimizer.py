@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from symbolic.changes import Change, Owned, commit
+from symbolic.changes import COMMITTING, Change, Owned, commit
 from symbolic.context import here, user_frame
 from symbolic.errors import DtypeError, ShapeError, warn
 from symbolic.layer import Layer, refuse
@@ -74,15 +74,21 @@ class Optimizer:
         self._states, self._steps = PerWeight(), Steps(type(self))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if "_steps" in vars(self):
-            self._steps.own()  # what takes steps just now has read the settings
         if name == "learning_rate":
             value = checked_rate(self, value)
         elif name == "parts" or name in dict(vars(self).get("_fixed", ())):
             raise AttributeError(f"{type(self).__name__}.{name} is fixed: make a new optimizer instead of setting it")
-        elif name not in _INTERNAL:
-            object.__setattr__(self, "_key", None)  # a subclass's own attribute may change its rule
-        object.__setattr__(self, name, value)
+        self._set(name, value)
+        if name not in _INTERNAL:
+            self._set("_key", None)  # a subclass's own attribute may change its rule
+
+    def _set(self, name: str, value: Any) -> None:
+        if "_steps" not in vars(self) or name == "_key":
+            object.__setattr__(self, name, value)
+            return
+        with COMMITTING:
+            self._steps.own()  # what takes steps just now has read the settings
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         usual = inspect.signature(type(self)).parameters
@@ -115,7 +121,7 @@ class Optimizer:
         """What the formula depends on: class, settings, parts and own attributes, neither rate nor count."""
         if self._key is None:
             own = [(name, bits(value)) for name, value in vars(self).items() if name not in _INTERNAL]
-            self._key = (type(self), self._fixed, self._ordered, tuple(own))
+            self._set("_key", (type(self), self._fixed, self._ordered, tuple(own)))
         return self._key
 
     def rate(self) -> float:
@@ -177,7 +183,8 @@ class Optimizer:
 
     def commit(self, weights: Sequence[Any], new_states: Sequence[State]) -> None:
         """Make these changes, all of them at once."""
-        commit(self.changes(weights, new_states))
+        with COMMITTING:
+            commit(self.changes(weights, new_states))
 
     def state_dict(self, weights: Mapping[str, Any]) -> dict[str, Any]:
         """The count and the state of the weights (`net.weights()`) as arrays by name, fit for `np.savez`."""
@@ -200,7 +207,8 @@ class Optimizer:
             refuse(seen, "load what the same optimizer saved for the same weights", SettingError)
         restored = [self._restored(path, weight, saved) for path, weight in weights.items()]
         count = int(saved["count"])
-        commit([self._states.change(list(weights.values()), restored), (self._steps, "taken", count)])
+        with COMMITTING:
+            commit([self._states.change(list(weights.values()), restored), (self._steps, "taken", count)])
 
     def _restored(self, path: str, weight: Any, saved: Mapping[str, Any]) -> State:
         blank = zip(self.names, self.initial(weight.cell.value), strict=True)

@@ -239,10 +239,9 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
         if make is None or self.tried is code:
             return
         self.tried = code
-        made = make(self, on, step, groups, inputs)
-        if made is not None:
-            self.steps = made
-            made.take()
+        self.steps = make(self, on, step, groups, inputs)
+        if self.steps is not None:
+            self.steps.take()
 
     def step(self, value: Any) -> Any:
         with STEPPING:

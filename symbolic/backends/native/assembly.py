@@ -96,11 +96,20 @@ class Assembly:
         functions = [write(f"nest{k}") for k, write in enumerate(self.writers)]
         for n, calls in enumerate(self.segments):
             _Segment(self, functions, self.module.function(f"segment{n}", ["ptr"]), f"{n}").write(calls)
+        self._write_claim()
         if self.entry is not None:
             self.module.functions.append(self.entry.f)
             self.module.declared.update(self.entry.f.module.declared)
             self.module.constants.update(self.entry.f.module.constants)
         return str(self.module)
+
+    def _write_claim(self) -> None:
+        """A function that marks a word, and gives what it was: in one call, between which Python cannot come."""
+        f = self.module.function("claim", ["ptr"], "i64")
+        (word,) = f.arguments
+        before = f.load(word, "i64")
+        f.store(f.constant("i64", 1), word, align=8)
+        f.give(before)
 
     def enter(self) -> Entry | None:
         """The function that Python calls, where the whole program is one segment."""

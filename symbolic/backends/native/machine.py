@@ -91,6 +91,7 @@ class Native:
             else:
                 self.steps.append(step)
         self.library = library
+        self.claim = ctypes.PYFUNCTYPE(ctypes.c_uint64, ctypes.c_void_p)(library.address("claim"))
         self.function: Callable[..., Any] = self.general
         if entry is not None:
             words = {"words": self.address, **self.given()}
@@ -202,9 +203,8 @@ class Native:
         borrower = self.borrower()
         if borrower is not None:
             borrower.settle()
-        if self.table[BUSY]:  # another thread is within
+        if self.claim(self.address + 8 * BUSY):  # another thread is within
             return self._plainly(given[:count], given[count:])
-        self.table[BUSY] = 1
         try:
             results = self._run(given[:count], given[count:])
         finally:

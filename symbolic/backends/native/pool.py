@@ -19,8 +19,6 @@ LARGE = 1 << 20
 """Bytes from which on an array's memory is worth keeping."""
 _LARGEST, _MOST = 1 << 27, 1 << 28
 """Bytes of one buffer, and of all, that are kept."""
-_FREE = 3
-"""References to a buffer that no array has: the list's, the loop's, and the question's."""
 _buffers: list[Any] = []
 _lock = threading.Lock()
 
@@ -41,11 +39,19 @@ def array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         return _buffer(size)[:size].view(dtype).reshape(shape)
 
 
+def _references(buffers: list[Any], k: int) -> int:
+    return sys.getrefcount(buffers[k])
+
+
+_FREE = _references([np.empty(1, np.uint8)], 0)
+"""References to a buffer that no array has, as this version of Python counts them."""
+
+
 def _buffer(size: int) -> Any:
     """A buffer of that size that no array holds."""
-    for buffer in _buffers:
-        if buffer.size == size and sys.getrefcount(buffer) == _FREE:
-            return buffer
+    for k in range(len(_buffers)):
+        if _buffers[k].size == size and _references(_buffers, k) == _FREE:
+            return _buffers[k]
     made = np.empty(size, np.uint8)
     _buffers.append(made)
     held = sum(one.size for one in _buffers)

@@ -7,9 +7,10 @@ soon as anybody looks at one of them from Python, all are given back, and the ne
 
 from __future__ import annotations
 
+import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from symbolic.backends.native.engine import Library, load
 from symbolic.backends.native.entry import Entry
 from symbolic.backends.native.text import Module, Value
 from symbolic.backends.native.watching import Watching
-from symbolic.changes import Change, commit
+from symbolic.changes import COMMITTING, STEPPING, Change, commit
 from symbolic.context import MODES
 from symbolic.spec import Spec
 
@@ -36,10 +37,13 @@ __all__ = ["ALL", "Steps"]
 _IN_FORCE, _TAKEN, _FIRST = 0, 1, 2
 _FEW, _PATIENCE = 8, 1023  # steps in force that were hardly worth it; steps to wait at most
 _TURN = 3_000_000  # operations between two looks at what Python wants
+_MOST = 1 << 40  # steps in one call
 _LIST_SIZE = 16
 """Where a list has its length."""
 ALL: weakref.WeakSet[Steps] = weakref.WeakSet()
 """Those in force: who changes machines has them settled."""
+_SETTLING = threading.RLock()
+"""One thread at a time gives values back, or holds them; a finalizer may come in between."""
 
 
 class Kept:
@@ -58,7 +62,7 @@ class Steps:
         self.native: Native = step.executable.code  # type: ignore[assignment]  # whoever makes one has looked
         self.on, self.step, self.count = on, step, len(inputs)
         self.optimizer: Optimizer = _only(trainer, groups)
-        self.numbers = groups[0][1]
+        self.key, self.numbers = self.optimizer.key(), groups[0][1]
         self.watching = Watching(on.tracing.watches)
         if not self.watching.ok or on.captured or on.tracing.decisions or on.tracing.moving or step.primal != 1:
             raise Unfit
@@ -67,8 +71,9 @@ class Steps:
         self.words = np.zeros(_FIRST + len(self.kept), np.uint64)
         self.gives = given_as(trainer.layer, self.native.lowered.specs[self.native.program.outputs[0]])
         self.wait = self.idle = 0
+        self.held = False
+        self.began = 0
         self.attach(trainer)
-        weakref.finalize(trainer, self.settle).atexit = False
 
     # ------------------------------------------------------------------ what is held
     def _pairs(self) -> list[Kept]:
@@ -98,30 +103,55 @@ class Steps:
         return pairs
 
     def take(self) -> bool:
-        """Hold them from now on; False where somebody still goes another way."""
-        on, native, optimizer = self.on, self.native, self.optimizer
-        cells = [weight.cell for weight in on.weights]
-        states = [optimizer.state_of(weight) for weight in on.weights]
-        if type(optimizer.learning_rate) is not float or not optimizer.count:
+        """Hold them from now on; False where somebody still goes another way, or is in the middle of a step."""
+        if not STEPPING.acquire(blocking=False):
             return False
-        if not optimizer.has_moved(on.weights):
+        try:
+            with COMMITTING, _SETTLING:  # nobody reads a value, or puts one, while it changes hands
+                return self._take()
+        finally:
+            STEPPING.release()
+
+    def _take(self) -> bool:
+        optimizer = self.optimizer
+        cells = [weight.cell for weight in self.on.weights]
+        for owned in (*cells, *optimizer.lent()):
+            owned.own()
+        if type(optimizer.learning_rate) is not float or not optimizer.count or optimizer.key() != self.key:
             return False
-        now = [cell.delta for cell in cells] + [cell.value for cell in cells]
-        now += [one for state in states for one in state]
+        if not optimizer.has_moved(self.on.weights):
+            return False
+        if any(cell.exposed for cell in cells):  # somebody has the array, which may not be written over
+            return False
+        states = [one for weight in self.on.weights for one in optimizer.state_of(weight)]
+        if not self._begin(cells, states):
+            return False
+        for k, one in enumerate(self.kept):
+            self._place(k, one)
+        self._in_force(cells)
+        return True
+
+    def _begin(self, cells: Sequence[Any], states: Sequence[Any]) -> bool:
+        """Two places for each value. Whoever was given a delta, or a state, keeps it: they are ours from the copy on."""
+        now = [*[(cell.delta, True) for cell in cells], *[(cell.value, False) for cell in cells]]
+        now += [(one, True) for one in states]
         blanks = [None] * len(cells) + [cell.blank() if isinstance(cell.value, np.ndarray) else None for cell in cells]
         blanks += [None] * (len(now) - len(blanks))
         if len(now) != len(self.kept):
             return False
-        for one, value, blank in zip(self.kept, now, blanks, strict=True):
-            if isinstance(value, np.ndarray) and not (value.flags.c_contiguous and value.flags.aligned):
-                return False
-            if isinstance(value, np.ndarray):
-                fits = blank is not None and blank.flags.c_contiguous and blank.flags.writeable
-                one.value, one.blank = value, blank if fits else np.empty_like(value)
-            else:
+        for one, (value, copied), blank in zip(self.kept, now, blanks, strict=True):
+            if not isinstance(value, np.ndarray):
                 one.value = one.blank = value
-        for k, one in enumerate(self.kept):
-            self._place(k, one)
+                continue
+            value = np.array(value, order="C") if copied else value
+            if not (value.flags.c_contiguous and value.flags.aligned):
+                return False
+            fits = blank is not None and blank.flags.c_contiguous and blank.flags.writeable
+            one.value, one.blank = value, blank if fits else np.empty_like(value)
+        return True
+
+    def _in_force(self, cells: Sequence[Any]) -> None:
+        on, native, optimizer = self.on, self.native, self.optimizer
         spec = native.lowered.specs[self.rate]
         assert isinstance(spec, Spec)
         numbers = native.table.view(np.float64)
@@ -130,14 +160,14 @@ class Steps:
         if self.rate + 1 in native.word:
             numbers[native.word[self.rate + 1]] = optimizer.count + 1.0
         self.taken = optimizer.count
-        self.words[_TAKEN] = 0
+        self.began = int(self.words[_TAKEN])
         self.owned = (*cells, *optimizer.lent())
+        native.borrower = weakref.ref(self)
+        ALL.add(self)
+        self.held = True
         for owned in self.owned:
             owned.owner = self
         self.words[_IN_FORCE] = 1
-        native.borrower = weakref.ref(self)
-        ALL.add(self)
-        return True
 
     def _place(self, k: int, one: Kept) -> None:
         """The addresses, or the number, of a value into the words that the code reads."""
@@ -154,13 +184,21 @@ class Steps:
 
     def settle(self) -> None:
         """Give everything back to where Python looks for it."""
-        while self.native.table[BUSY]:
-            time.sleep(2e-5)  # another thread is in the middle of a step
-        if not self.words[_IN_FORCE]:
-            return
-        self.words[_IN_FORCE] = 0
+        with _SETTLING:
+            self.words[_IN_FORCE] = 0  # no further step; steps in a row stop at their next turn
+            while self.held and self.native.table[BUSY]:
+                time.sleep(2e-5)  # another thread is in the middle of a step
+            if not self.held:
+                return
+            commit(self._changes())  # until it is done, an interrupt leaves everything as it is
+            ALL.discard(self)
+            for one in self.kept:
+                one.value = one.blank = None
+
+    def _changes(self) -> list[Change]:
+        """All that has to be put where it belongs."""
         optimizer, count = self.optimizer, len(self.on.weights)
-        steps = int(self.words[_TAKEN])
+        steps = int(self.words[_TAKEN]) - self.began
         changes: list[Change] = [(one, "owner", None) for one in self.owned]
         if steps:
             found = [self._found(k, one) for k, one in enumerate(self.kept)]
@@ -171,10 +209,8 @@ class Steps:
             each = len(optimizer.names)
             kept = [tuple([one for one, _ in states[n * each : (n + 1) * each]]) for n in range(count)]
             changes += optimizer.returned(self.on.weights, kept, self.taken + steps)
-        commit(changes)
-        ALL.discard(self)
-        for one in self.kept:
-            one.value = one.blank = None
+        changes.append((self, "held", False))
+        return changes
 
     def _found(self, k: int, one: Kept) -> tuple[Any, Any]:
         """A value as it is now, and the array beside it."""
@@ -187,11 +223,13 @@ class Steps:
     def write(self, module: Module, loops: bool) -> list[str]:
         """A function that takes a step on its inputs, or as many as its first argument says; what its table holds.
 
-        The one that loops gives nothing where it has not done all; how many it has done, the words say.
+        The one that loops gives how many it has done, in a tuple, where these are not all; nothing where it could not
+        begin.
         """
         e = Entry(module, "run" if loops else "step")
         f, native = e.f, self.native
-        general, odd, failed, unmade = map(f.label, ("general", "odd", "failed", "unmade"))
+        general, odd, stopped, failed = map(f.label, ("general", "odd", "stopped", "failed"))
+        unmade, raised = map(f.label, ("unmade", "raised"))
         taking = Taking(native, e)
         state, busy = e.word("state"), taking.word(BUSY)
         given = e.arguments(self.count + loops, general)
@@ -206,27 +244,38 @@ class Steps:
                 raise Unfit
             values.append(taking.value(spec, object, general))
         e.claim(busy, general)
-        for k, value in enumerate(values):
-            if k in native.word:
-                taking.put(k, value)
         loss = native.results[0]
         assert loss is not None
         made = taking.new(loss, failed) if self.gives == "array" else None
+        put = {k: value for k, value in enumerate(values) if k in native.word}
+        if made is not None:
+            put[loss] = f.load(taking.slot(loss), "ptr")
+        done = f.variable(f.index(0))
+        self._put(taking, put)
         if times is None:
             taking.run(e.word("segment"))
             e.check(f.compare("eq", f.load(taking.word(1), "i64"), f.constant("i64", 0)), odd)
             self._exchange(e, taking, state)
         else:
-            self._repeat(e, taking, state, times, odd, failed)
+            self._repeat(e, taking, (state, busy), (times, done), put, (odd, raised, stopped))
         e.disclaim(busy)
         e.give(made if made is not None else number(e, taking, loss, self.gives, unmade))
         f.start(odd)
         e.disclaim(busy)
+        f.jump(stopped)
+        f.start(stopped)
         if made is not None:
             e.drop(made)
-        f.jump(general)
+        if loops:
+            self._give_some(e, done, unmade)
+        else:
+            f.jump(general)
         f.start(failed)
         e.disclaim(busy)
+        f.jump(unmade)
+        f.start(raised)
+        if made is not None:
+            e.drop(made)
         f.jump(unmade)
         f.start(unmade)
         e.fail()
@@ -237,11 +286,35 @@ class Steps:
             e.fall_back()
         return e.words
 
-    def _repeat(self, e: Entry, taking: Taking, state: Value, times: Value, odd: str, failed: str) -> None:
-        """Steps without Python's lock, which is taken in between to let Ctrl-C through."""
+    def _put(self, taking: Taking, values: Mapping[int, Value]) -> None:
+        for k, value in values.items():
+            taking.put(k, value)
+
+    def _give_some(self, e: Entry, done: Value, failed: str) -> None:
+        """How many steps were taken before others came in between."""
+        f = e.f
+        some = e.call("PyTuple_New", "ptr", f.index(1))
+        e.check(f.compare("ne", some, Value("ptr", 0, "null")), failed)
+        e.tuple_entry(some, 0, e.new_float(f.convert("sitofp", f.get(done, "i64"), "double"), failed))
+        e.give(some)
+
+    def _repeat(
+        self,
+        e: Entry,
+        taking: Taking,
+        words: tuple[Value, Value],
+        count: tuple[Value, Value],
+        put: Mapping[int, Value],
+        ways: tuple[str, str, str],
+    ) -> None:
+        """Steps without Python's lock, which is taken in between to let Ctrl-C and others through.
+
+        What comes through may read a weight, or take a step of its own: then nothing here holds any more.
+        """
         f, segment = e.f, e.word("segment")
+        (state, busy), (times, done), (odd, raised, stopped) = words, count, ways
         turn = max(1, _TURN // max(self.native.work, 1))
-        done, wrong = f.variable(f.index(0)), f.variable(f.index(0))
+        wrong = f.variable(f.index(0))
         again, after, step, stop = map(f.label, ("again", "after", "another", "stop"))
         f.jump(again)
         f.start(again)
@@ -262,7 +335,12 @@ class Steps:
             f.jump(step)
             f.start(stop)
         e.check(f.compare("eq", f.get(wrong, "i64"), f.constant("i64", 0)), odd)
-        e.check_signals(failed)
+        e.check(f.compare("slt", f.get(done, "i64"), times), after)
+        e.disclaim(busy)
+        e.check_signals(raised)
+        e.check(f.compare("eq", f.load(state, "i64"), f.constant("i64", 1)), stopped)
+        e.claim(busy, stopped)
+        self._put(taking, put)
         f.jump(again)
         f.start(after)
 
@@ -289,7 +367,7 @@ class Steps:
             return
         self.idle += 1
         if self.idle > self.wait:
-            self.wait = min(2 * self.wait + 1, _PATIENCE) if self.words[_TAKEN] < _FEW else 0
+            self.wait = min(2 * self.wait + 1, _PATIENCE) if self.words[_TAKEN] - self.began < _FEW else 0
             self.idle = 0
             self.take()
 
@@ -314,15 +392,27 @@ class Steps:
             **self.watching.given(),
             **self.native.given(),
         }
-        if layouts.trouble() or not attach(trainer, self.library, "step", words, given, (self, general)):
+        kept = self, general, _Guard(self)
+        if layouts.trouble() or not attach(trainer, self.library, "step", words, given, kept):
             raise Unfit
         self.loop = callable_of(self.library, "run", _nothing, looping, {**given, "fallback": id(_nothing)}, self.words)
 
     def run(self, times: int, inputs: Sequence[Any]) -> tuple[int, Any]:
-        """How many of so many steps were taken here, and the value from before the last one."""
-        before = int(self.words[_TAKEN])
-        result = self.loop(float(times), *inputs) if self.words[_IN_FORCE] else None
-        return int(self.words[_TAKEN]) - before if self.words[_IN_FORCE] else 0, result
+        """How many of so many steps were taken here, and if all were, the value from before the last one."""
+        found = self.loop(float(min(times, _MOST)), *inputs) if self.words[_IN_FORCE] else None
+        if found is None:
+            return 0, None
+        return (int(found[0]), None) if type(found) is tuple else (min(times, _MOST), found)
+
+
+class _Guard:
+    """Kept by a trainer: with it, what its steps hold is given back."""
+
+    def __init__(self, steps: Steps) -> None:
+        self.steps = steps
+
+    def __del__(self) -> None:
+        self.steps.settle()
 
 
 def _nothing(*given: Any) -> None:
