@@ -50,6 +50,8 @@ def _holds(keyword: Keyword, call: Call, value: Any, draw: Draw) -> bool:
     want = attempt(function, [np.array(one) for one in call.arrays])  # NumPy may overwrite them
     if isinstance(want, Exception) or leaves(want) == ():  # unstacked along an axis of size 0
         return False
+    if keyword.subject.name == "np.unpackbits" and keyword.name == "count" and not np.size(call.arrays[0]):
+        return True  # of no bytes NumPy gives as many bits as are wanted, and never writes them
     if keyword.name == "out":
         want = attempt(keyword.subject.of(call), call.arrays)
     got = attempt(network(function, len(call.arrays)).predict, call.arrays)
