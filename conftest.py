@@ -27,7 +27,12 @@ def pytest_report_header() -> list[str]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compiled code of a run lies in a folder of the run's own; its workers inherit it."""
+    """Compiled code of a run lies in a folder of the run's own; its workers inherit it.
+
+    The oracles are NumPy's own bits, so tests run on NumPy's machine; those of the native one choose it. All of them
+    on either: `SYMBOLIC_MACHINE=native pytest`.
+    """
+    os.environ.setdefault("SYMBOLIC_MACHINE", "numpy")
     if "SYMBOLIC_CACHE_DIR" not in os.environ:
         config.stash[_made] = os.environ["SYMBOLIC_CACHE_DIR"] = tempfile.mkdtemp(prefix="symbolic-")
 
