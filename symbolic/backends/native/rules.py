@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from math import prod
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from symbolic.backends.native import contracting, regions
+from symbolic.backends.native.access import View
 from symbolic.backends.native.lowering import DType, Lowered, NotLoops, Rule
 from symbolic.ops.bordering import Pad
 from symbolic.ops.deltas import Fit
@@ -61,6 +63,8 @@ def elementwise(low: Lowered, one: Instruction) -> None:
         raise NotLoops(f"{type(node).__name__} is not written as loops")
     if ufunc is np.add and contracting.added(low, one):
         return
+    if ufunc is np.divide and kind.kind == "f" and _by_power_of_two(low, one, views[0]):
+        return
     if ufunc is not np.power or kind.kind != "f" or not _whole_power(low, one, kind):
         low.point(one.target, ufunc.__name__, views, inner)
 
@@ -71,6 +75,17 @@ def _is_any_int(low: Lowered, k: int) -> bool:
 
 
 _EXACT = 2**53
+
+
+def _by_power_of_two(low: Lowered, one: Instruction, view: View) -> bool:
+    """A division by a power of two, which the product with its reciprocal is to the last bit."""
+    by, kind = low.constants.get(one.sources[1]), low.dtype(one.target)
+    if by is None or np.ndim(by) or low.dtype(one.sources[0]) != kind or not 2.0**-64 <= abs(by) <= 2.0**64:
+        return False
+    if math.frexp(by)[0] not in (0.5, -0.5):
+        return False
+    low.point(one.target, "multiply", [view, low.number(1.0 / by, kind)], (kind, kind))
+    return True
 
 
 def _whole_power(low: Lowered, one: Instruction, kind: DType) -> bool:
