@@ -132,7 +132,7 @@ class Steps:
         return True
 
     def _begin(self, cells: Sequence[Any], states: Sequence[Any]) -> bool:
-        """Two places for each value. Whoever was given a delta, or a state, keeps it: they are ours from the copy on."""
+        """Two places for each value. Whoever was given a delta or a state keeps it: the copy is ours."""
         now = [*[(cell.delta, True) for cell in cells], *[(cell.value, False) for cell in cells]]
         now += [(one, True) for one in states]
         blanks = [None] * len(cells) + [cell.blank() if isinstance(cell.value, np.ndarray) else None for cell in cells]
@@ -151,7 +151,7 @@ class Steps:
         return True
 
     def _in_force(self, cells: Sequence[Any]) -> None:
-        on, native, optimizer = self.on, self.native, self.optimizer
+        native, optimizer = self.native, self.optimizer
         spec = native.lowered.specs[self.rate]
         assert isinstance(spec, Spec)
         numbers = native.table.view(np.float64)
