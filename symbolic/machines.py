@@ -54,7 +54,7 @@ class Code(Protocol):
 
 
 class _Choice:
-    name: ClassVar[str] = os.environ.get("SYMBOLIC_MACHINE", "auto")
+    name: ClassVar[str] = os.environ.get("SYMBOLIC_MACHINE", "").strip().lower() or "auto"
     made: ClassVar[weakref.WeakSet[Executable]] = weakref.WeakSet()
     """What has code, and would have other code under another choice."""
 
@@ -74,7 +74,7 @@ class use:  # noqa: N801  # it is called like a function, and entered like one o
     """
 
     def __init__(self, machine: MachineName) -> None:
-        _check(machine)
+        _check(machine, f"use({machine!r})")
         self._before = _Choice.name
         _choose(machine)
 
@@ -85,12 +85,14 @@ class use:  # noqa: N801  # it is called like a function, and entered like one o
         _choose(self._before)
 
 
-def _check(machine: str) -> None:
+def _check(machine: str, said: str = "") -> None:
+    """SymbolicError if there is no such machine here; `said` is what has named it, the environment if nothing else."""
+    said = said or f"SYMBOLIC_MACHINE={machine}"
     if machine not in _NAMES:
-        raise SymbolicError(f"use({machine!r}), which is no machine", remedy=f"choose one of {', '.join(_NAMES)}")
+        raise SymbolicError(f"{said}, which is no machine", remedy=f"choose one of {', '.join(_NAMES)}")
     if machine == "native" and not _there():
         raise SymbolicError(
-            'use("native") without llvmlite, which is not installed',
+            f"{said} without llvmlite, which is not installed",
             remedy='pip install "symbolic-layers[native]", or use("numpy")',
         )
 
@@ -133,6 +135,7 @@ def code_for(one: Executable) -> Code | None:
 def explained(one: Executable) -> str:
     """Which parts of a program run where, by the machine that it would run on after some calls."""
     code = one.code
+    _check(_Choice.name)
     if code is None:
         native = _Choice.name == "native" or (_Choice.name == "auto" and _there())
         always = _Choice.name == "native"

@@ -1,0 +1,347 @@
+"""Is a program run by the machine that was chosen, and does it say so?"""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pytest
+from threads import in_threads
+
+import symbolic as s
+from symbolic import SGD, Adam, SymbolicError, Weight, machines, symbolic
+
+HAS_LLVM = find_spec("llvmlite") is not None
+MACHINES: list[Any] = [
+    "numpy",
+    "auto",
+    pytest.param("native", marks=pytest.mark.skipif(not HAS_LLVM, reason="the native machine needs llvmlite")),
+]
+needs_llvm = pytest.mark.skipif(not HAS_LLVM, reason="the native machine needs llvmlite")
+X = np.linspace(-1.0, 2.0, 12).reshape(4, 3)
+START = np.linspace(0.1, 0.7, 6).reshape(3, 2)
+
+
+@pytest.fixture(autouse=True)
+def as_it_was() -> Iterator[None]:
+    before: Any = machines._Choice.name
+    yield
+    s.use(before)
+
+
+def net_of(body: Any = None) -> Any:
+    def usual(x: Any) -> Any:
+        return np.sum(np.tanh(x @ Weight(START)) ** 2)
+
+    return symbolic(body or usual, np.ndarray)
+
+
+def chosen() -> str:
+    return machines._Choice.name
+
+
+def runs_on(net: Any, x: Any = X) -> str:
+    """As `explain` says it."""
+    return str(net.explain(x)).split(",")[0].split(":")[0]
+
+
+# --------------------------------------------------------------------------- which machine is chosen
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_choice_holds_until_the_next(machine: Any) -> None:
+    s.use(machine)
+    assert chosen() == machine
+    s.use("numpy")
+    assert chosen() == "numpy"
+
+
+@pytest.mark.parametrize("inner", MACHINES)
+@pytest.mark.parametrize("outer", MACHINES)
+def test_a_block_gives_back_what_was_chosen_before(outer: Any, inner: Any) -> None:
+    before = chosen()
+    with s.use(outer):
+        for _ in range(2):
+            with s.use(inner):
+                assert chosen() == inner
+            assert chosen() == outer
+    assert chosen() == before
+
+
+def test_a_block_that_fails_gives_it_back_and_hides_nothing() -> None:
+    before = chosen()
+    with pytest.raises(KeyError, match="mine"), s.use("auto"), s.use("numpy"):
+        raise KeyError("mine")
+    assert chosen() == before
+
+
+def test_what_is_chosen_within_a_block_ends_with_it() -> None:
+    before = chosen()
+    with s.use("auto"):
+        s.use("numpy")
+        assert chosen() == "numpy"
+    assert chosen() == before
+
+
+@pytest.mark.parametrize("name", ["gpu", "NumPy", "", "native ", None, 3])
+def test_an_unknown_machine_is_refused_and_changes_nothing(name: Any) -> None:
+    before = chosen()
+    with pytest.raises(SymbolicError, match=r"which is no machine; choose one of auto, numpy, native") as caught:
+        s.use(name)
+    assert repr(name) in str(caught.value) and chosen() == before
+
+
+def without_llvmlite(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machines, "find_spec", lambda name: None if name == "llvmlite" else find_spec(name))
+
+
+def test_without_llvmlite_the_native_machine_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_llvmlite(monkeypatch)
+    s.use("auto")
+    with pytest.raises(SymbolicError, match=r'use\(.native.\) without llvmlite.*; pip install "symbolic-layers'):
+        s.use("native")
+    assert chosen() == "auto"
+
+
+def test_without_llvmlite_auto_is_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_llvmlite(monkeypatch)
+    with s.use("auto"):
+        net = net_of()
+        assert runs_on(net) == "NumPy"
+        step = net.trainer(SGD(0.1))
+        for _ in range(5):
+            net.predict(X)
+            step(X)
+        assert runs_on(net) == "NumPy"
+        assert net.explain(X, optimizer=SGD(0.1)).startswith("NumPy: ")
+
+
+@pytest.mark.parametrize("said", ["gpu", "numpy,native"])
+def test_the_environment_may_be_wrong_too(said: str) -> None:
+    run = started(said, "try: net.predict(1.0)\nexcept s.SymbolicError as error: print(error)")
+    assert run == f"SYMBOLIC_MACHINE={said}, which is no machine; choose one of auto, numpy, native"
+    assert started(said, "with s.use('numpy'): print(net.predict(0.0))") == "1.0"
+
+
+@pytest.mark.parametrize(("said", "expected"), [("", "auto"), ("numpy", "numpy"), (" NumPy ", "numpy"), (None, "auto")])
+def test_the_environment_says_what_is_chosen_at_first(said: str | None, expected: str) -> None:
+    assert started(said, "print(s.machines._Choice.name)") == expected
+
+
+def started(said: str | None, lines: str) -> str:
+    """What a new process prints in which the environment names a machine."""
+    environment = {name: value for name, value in os.environ.items() if name != "SYMBOLIC_MACHINE"}
+    environment |= {} if said is None else {"SYMBOLIC_MACHINE": said}
+    script = f"import symbolic as s\nimport symbolic.machines\nnet = s.Exp()\n{lines}"
+    run = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True, timeout=60
+    )
+    return run.stdout.strip()
+
+
+# --------------------------------------------------------------------------- what it does
+
+
+@needs_llvm
+def test_a_choice_takes_effect_at_once() -> None:
+    net = net_of()
+    for machine, said in [("numpy", "NumPy"), ("native", "native"), ("numpy", "NumPy"), ("auto", "native")]:
+        s.use(machine)  # type: ignore[arg-type]  # one of them
+        for _ in range(5):
+            net.predict(X)
+            assert runs_on(net) == said
+
+
+@needs_llvm
+def test_weights_and_states_go_from_machine_to_machine() -> None:
+    """The oracle is a network that stays with NumPy."""
+    nets = [net_of() for _ in range(2)]
+    optimizers = [Adam(0.05) for _ in range(2)]
+    steps = [net.trainer(one) for net, one in zip(nets, optimizers, strict=True)]
+    for turn, machine in enumerate(["native", "numpy", "auto", "native", "numpy"]):
+        with s.use(machine):  # type: ignore[arg-type]  # one of them
+            found = steps[0].run(3 + turn, X), steps[0](X)
+        with s.use("numpy"):
+            expected = steps[1].run(3 + turn, X), steps[1](X)
+        assert np.allclose(found, expected, rtol=1e-12)
+    one, other = (next(iter(net.weights().values())).value for net in nets)
+    assert np.allclose(one, other, rtol=1e-12) and optimizers[0].count == optimizers[1].count == 30
+
+
+@needs_llvm
+def test_steps_that_hold_values_give_them_back_when_the_machine_changes() -> None:
+    with s.use("native"):
+        net = net_of()
+        step = net.trainer(SGD(0.1))
+        for _ in range(4):
+            step(X)
+        weight = next(iter(net.weights().values()))
+        with s.use("numpy"):
+            moved = weight.value.copy()
+            step(X)
+            assert not np.array_equal(weight.value, moved)
+    assert step.optimizer.count == 5
+
+
+@needs_llvm
+def test_native_code_gives_the_same_bits_from_the_first_run_on() -> None:
+    with s.use("native"):
+        found = [net_of().predict(X) for _ in range(3)]
+        net = net_of()
+        found += [net.predict(X) for _ in range(6)]
+    assert len(set(found)) == 1
+
+
+@needs_llvm
+def test_a_choice_may_change_while_others_compute() -> None:
+    net = net_of()
+    net.predict(X)
+    expected = np.sum(np.tanh(X @ START) ** 2)
+
+    def work(k: int) -> None:
+        for turn in range(20):
+            if k == 0:
+                s.use(("numpy", "native", "auto")[turn % 3])
+            assert np.isclose(net.predict(X), expected, rtol=1e-12)
+
+    in_threads(work, 3)
+
+
+# --------------------------------------------------------------------------- when "auto" takes native code
+
+
+def natives(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of instructions of the programs for which native code has been asked."""
+    found: list[int] = []
+    plain = machines._native
+
+    def counted(program: Any, into: Any, always: bool) -> Any:
+        found.append(len(program.instructions))
+        return plain(program, into, always)
+
+    monkeypatch.setattr(machines, "_native", counted)
+    return found
+
+
+@needs_llvm
+def test_a_step_is_native_from_the_first_run_on_a_prediction_from_the_third(monkeypatch: pytest.MonkeyPatch) -> None:
+    s.use("auto")
+    asked, net = natives(monkeypatch), net_of()
+    for run in range(1, 5):
+        net.predict(X)
+        assert len(asked) == (run >= 3)
+    net.trainer(SGD(0.1))(X)
+    assert len(asked) == 2
+
+
+@needs_llvm
+def test_large_arrays_are_native_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    s.use("auto")
+    asked = natives(monkeypatch)
+    net = net_of(lambda x: np.sum(np.exp(x) * 2.0))
+    net.predict(np.zeros((300, 300)))
+    assert len(asked) == 1
+
+
+@needs_llvm
+def test_a_long_program_is_answered_while_it_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    s.use("auto")
+    monkeypatch.setattr(machines, "_AT_ONCE", 3)
+    beside: list[Any] = []
+
+    class Waiting:
+        """A thread that begins when it is told to."""
+
+        def __init__(self, target: Any, name: str) -> None:
+            self.target = target
+
+        def start(self) -> None:
+            beside.append(self.target)
+
+    monkeypatch.setattr(threading, "Thread", Waiting)
+    net = net_of(lambda x: np.sum(np.exp(np.sin(x) * 0.5) + 1.0))
+    for _ in range(4):
+        net.predict(X)
+    assert runs_on(net) == "NumPy" and len(beside) == 1
+    beside[0]()
+    assert runs_on(net) == "native"
+    assert np.isclose(net.predict(X), np.sum(np.exp(np.sin(X) * 0.5) + 1.0))
+
+
+@needs_llvm
+def test_what_would_go_to_and_fro_stays_with_numpy_unless_it_is_chosen() -> None:
+    net = net_of(lambda x: np.sum(np.cumsum(np.sort(np.cumprod(x), axis=0))))
+    with s.use("auto"):
+        assert runs_on(net) == "NumPy"
+    with s.use("native"):
+        assert runs_on(net) == "native"
+
+
+@needs_llvm
+def test_a_native_machine_that_fails_is_told_and_numpy_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    from symbolic.backends.native import machine
+
+    def broken(*_: Any, **__: Any) -> Any:
+        raise OSError("no memory that may be run")
+
+    monkeypatch.setattr(machine, "Native", broken)
+    with s.use("native"), pytest.warns(s.SymbolicWarning, match="NumPy runs the program: OSError: no memory"):
+        found = net_of().predict(X)
+    assert np.isclose(found, np.sum(np.tanh(X @ START) ** 2))
+
+
+# --------------------------------------------------------------------------- what it says
+
+
+@needs_llvm
+def test_explain_says_what_numpy_has_and_why() -> None:
+    with s.use("native"):
+        first, *rest = net_of(lambda x: np.sum(np.sort(np.sort(np.exp(x)), axis=0))).explain(X).splitlines()
+    assert first.startswith("native, ") and first.endswith(" nests of loops, 0 sums of products")
+    assert rest == ["NumPy: Sort, for Sort is not written as loops (2 times)"]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_to_ask_runs_and_moves_nothing(machine: Any) -> None:
+    seen: list[float] = []
+    net, optimizer = net_of().on_output(seen.append), Adam(0.1)
+    with s.use(machine):
+        texts = {(net.explain(X), net.explain(X, optimizer=optimizer)) for _ in range(4)}
+        programs = {(str(net.program(X)), str(net.program(X, optimizer=optimizer))) for _ in range(4)}
+    assert len(texts) == len(programs) == 1 and not seen
+    assert not optimizer.count and np.array_equal(next(iter(net.weights().values())).value, START)
+
+
+def test_a_program_is_that_of_the_inputs_and_the_optimizer() -> None:
+    net = net_of()
+    assert "float64[4, 2]" in str(net.program(X)) and "float64[7, 2]" in str(net.program(np.ones((7, 3))))
+    forward, step = net.program(X), net.program(X, optimizer=SGD(0.1))
+    assert forward.split == len(forward.instructions) and step.split < len(step.instructions)
+    assert "# backward" in str(step) and "# backward" not in str(forward)
+    kept = net.program(X, optimizer=Adam(0.1))
+    assert len(kept.outputs) == len(step.outputs) + 2  # both moments
+    assert len(forward.outputs) == 1 and len(step.outputs) == 3  # value, delta, weight
+
+
+def test_a_program_does_not_depend_on_the_machine() -> None:
+    net = net_of()
+    texts = set()
+    for machine in ["numpy", "auto", *(["native"] if HAS_LLVM else [])]:
+        with s.use(machine):  # type: ignore[arg-type]  # one of them
+            net.predict(X)
+            texts.add((str(net.program(X)), str(net.program(X, optimizer=Adam(0.1)))))
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize("ask", ["program", "explain"])
+def test_a_question_about_inputs_that_do_not_fit_is_the_errors_of_a_call(ask: str) -> None:
+    net = net_of()
+    with pytest.raises(s.ShapeError) as called:
+        net.predict(np.ones((4, 5)))
+    with pytest.raises(s.ShapeError) as asked:
+        getattr(net, ask)(np.ones((4, 5)))
+    assert str(asked.value) == str(called.value)
