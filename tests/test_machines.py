@@ -35,7 +35,8 @@ def as_it_was() -> Iterator[None]:
 
 def net_of(body: Any = None) -> Any:
     def usual(x: Any) -> Any:
-        return np.sum(np.tanh(x @ Weight(START)) ** 2)
+        start = np.linspace(0.1, 0.7, 6).reshape(3, 2)  # `START` itself would be watched, by Python
+        return np.sum(np.tanh(x @ Weight(start)) ** 2)
 
     return symbolic(body or usual, np.ndarray)
 
@@ -174,17 +175,47 @@ def test_weights_and_states_go_from_machine_to_machine() -> None:
 
 @needs_llvm
 def test_steps_that_hold_values_give_them_back_when_the_machine_changes() -> None:
+    from symbolic.backends.native import layouts
+    from symbolic.backends.native.steps import ALL
+
     with s.use("native"):
         net = net_of()
         step = net.trainer(SGD(0.1))
         for _ in range(4):
             step(X)
         weight = next(iter(net.weights().values()))
+        held = weight.cell.owner
+        if layouts.trouble():
+            pytest.skip(f"no native call path: {layouts.trouble()}")
+        assert held in ALL
         with s.use("numpy"):
+            assert weight.cell.owner is None and held not in ALL
             moved = weight.value.copy()
             step(X)
-            assert not np.array_equal(weight.value, moved)
+            assert weight.cell.owner is None and not np.array_equal(weight.value, moved)
     assert step.optimizer.count == 5
+
+
+@needs_llvm
+@pytest.mark.parametrize("declared", [Any, float, np.float64, np.floating, np.ndarray, None, "nothing"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_what_a_body_declares_to_return_comes_out_of_machine_code_too(declared: Any, dtype: Any) -> None:
+    from symbolic.backends.native import layouts
+
+    def body(x: Any) -> Any:
+        return np.sum(np.tanh(x) * Weight(np.full(3, 0.5)))
+
+    hints = {} if declared == "nothing" else {"returns": declared}
+    del body.__annotations__["return"]
+    found: list[Any] = []
+    for machine in ("native", "numpy"):
+        with s.use(machine):
+            net: Any = symbolic(body, np.ndarray, **hints)
+            step = net.trainer(SGD(0.0))
+            found.append([type(one) for _ in range(4) for one in (step(X.astype(dtype)), net.predict(X.astype(dtype)))])
+            within = step.steps is not None
+            assert within == (machine == "native" and declared is not np.ndarray) or layouts.trouble()
+    assert found[0] == found[1]
 
 
 @needs_llvm

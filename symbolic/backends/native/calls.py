@@ -14,6 +14,7 @@ from symbolic.backends.native import layouts
 from symbolic.backends.native.entry import Entry
 from symbolic.backends.native.pointwise import stored
 from symbolic.backends.native.text import Module, Value
+from symbolic.hints import convert
 from symbolic.spec import Spec
 
 if TYPE_CHECKING:
@@ -179,8 +180,11 @@ def given_as(layer: Any, spec: Any) -> str:
     if getattr(kind, "finish", None) is None:
         return plain
     native = kind.declares(layer) if hasattr(kind, "declares") else layer
-    if native is float and not spec.shape:
-        return "float"
-    if native is None or (native is np.ndarray and spec.shape):
+    if native is None:
         return plain
+    zero: Any = np.broadcast_to(spec.dtype.type(0), spec.shape) if plain == "array" else spec.dtype.type(0)  # type: ignore[arg-type]  # known
+    one = zero.item() if plain == "float" else zero
+    made = type(convert(native, one))  # it changes the type, or nothing
+    if made is type(one) or made is float:
+        return plain if made is type(one) else "float"
     raise Unfit
