@@ -69,7 +69,7 @@ class use:  # noqa: N801  # it is called like a function, and entered like one o
     >>> import symbolic
     >>> with symbolic.use("numpy"):
     ...     value = symbolic.Exp().predict(0.0)
-    >>> value
+    >>> print(value)
     1.0
     """
 
