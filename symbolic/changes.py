@@ -57,6 +57,11 @@ class Owned:
         if self.owner is not None:
             self.owner.settle()
 
+    def __getstate__(self) -> Any:
+        """What a copy is made of: whoever holds the fields of this one does not hold those of a copy."""
+        self.own()
+        return object.__getstate__(self)
+
 
 class Brought(Generic[F]):
     """A field of an `Owned`."""

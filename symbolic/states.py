@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -40,6 +41,14 @@ class PerWeight(Owned):
         pairs = zip(weights, values, strict=True)
         new = {id(weight): (self._entries[id(weight)][0], value) for weight, value in pairs}
         return self, "_entries", {**self._entries, **new}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PerWeight:
+        """Copied after its network, it goes on with the weights of the copy."""
+        made = PerWeight()
+        pairs = [(ref(), value) for ref, value in self.entries.values()]
+        kept = [(memo.get(id(weight), weight), value) for weight, value in pairs if weight is not None]
+        made.entries = {id(weight): (made._reference(weight), copy.deepcopy(value, memo)) for weight, value in kept}
+        return made
 
     def _reference(self, weight: Any) -> weakref.ref[Any]:
         key = id(weight)

@@ -129,7 +129,11 @@ def _join(x: Any, y: Any, k: int) -> Any:
     if x.shape == y.shape and k % 2:
         return np.stack([x, y, x], axis=k % (x.ndim + 1)) if x.ndim < 4 else None
     axis = k % x.ndim if x.ndim else 0
-    if not x.ndim or x.ndim != y.ndim or any(a != b for n, (a, b) in enumerate(zip(x.shape, y.shape)) if n != axis):
+    if (
+        not x.ndim
+        or x.ndim != y.ndim
+        or any(a != b for n, (a, b) in enumerate(zip(x.shape, y.shape, strict=False)) if n != axis)
+    ):
         return None
     return np.concatenate([x, y], axis=axis)
 
@@ -181,8 +185,13 @@ def _spread(x: Any, k: int) -> Any:
     if x.size < 2 or x.ndim == 0:
         return None
     centre = x - np.mean(x, axis=axis, keepdims=True)
-    return centre / (np.sqrt(np.var(x, axis=axis, keepdims=True)) + 0.5) if k % 2 else centre * np.std(x, axis=axis)[()] \
-        if axis is None else centre / (1.0 + np.std(x, axis=axis, keepdims=True))
+    return (
+        centre / (np.sqrt(np.var(x, axis=axis, keepdims=True)) + 0.5)
+        if k % 2
+        else centre * np.std(x, axis=axis)[()]
+        if axis is None
+        else centre / (1.0 + np.std(x, axis=axis, keepdims=True))
+    )
 
 
 OPERATIONS: list[Callable[[Any, Any, int], Any]] = [
