@@ -143,7 +143,7 @@ WORKLOADS = {
             "mygrad": TRAINING.mygrad(with_mygrad),
             "limit": limits.flops(operations),
         },
-        tolerance=2e-3,  # float32
+        tolerance=1e-3,  # float32, and sums over 32,768 places: the peers differ by 2e-4
         threads=(1, 2),
         skipped={"pytensor": "it has no convolution over channels"},
         goals=(Goal("≥ 1.5×", least=1.5),),
