@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -59,7 +60,7 @@ class Gradients:
             from symbolic import value_and_grad
 
             both = value_and_grad(make(), self.argnums)
-            return Explained(both.predict, *self.arguments(inputs), named=self.named, layer=both)
+            return Predictions(both, *self.arguments(inputs), named=self.named)
 
         return build
 
@@ -149,6 +150,30 @@ class Explained(Calls):
 
     def explain(self) -> str:
         return str(self.layer.explain(*self.arguments, optimizer=self.optimizer))
+
+
+class Predictions(Explained):
+    """`layer.predict(…)`, looked up at each call, as it is written."""
+
+    def __init__(self, layer: Any, *arguments: Any, named: Any) -> None:
+        super().__init__(layer.predict, *arguments, named=named, layer=layer)
+
+    def loop(self, n: int) -> None:
+        layer, value = self.layer, self.last
+        match self.arguments:
+            case (a,):
+                for _ in repeat(None, n):
+                    value = layer.predict(a)
+            case (a, b):
+                for _ in repeat(None, n):
+                    value = layer.predict(a, b)
+            case (a, b, c):
+                for _ in repeat(None, n):
+                    value = layer.predict(a, b, c)
+            case _:
+                for _ in repeat(None, n):
+                    value = layer.predict(*self.arguments)
+        self.last = value
 
 
 # --------------------------------------------------------------------------- steps of training

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from textwrap import wrap
 from typing import Any
 
 from benchmarks.ranking import OURS, Verdict, best, judged, ratio, seconds, size, spread, time, times
@@ -15,7 +16,7 @@ Found = Mapping[str, Any]
 
 def text(found: Found) -> str:
     """The whole report."""
-    parts = [*described(found), "", *summary(found)]
+    parts = [*[part for line in described(found) for part in wrap(line, 98)], "", *summary(found)]
     for result in found["results"]:
         parts += ["", *table(result)]
     for script in found.get("scripts", ()):
@@ -65,21 +66,20 @@ def is_main(result: Found) -> bool:
 
 
 def summary(found: Found) -> Iterator[str]:
-    """A line for each workload and each further goal."""
-    yield f"{'':4}{'workload':43} {'auto':>8} {'best peer':>8} {'':14}  goal"
+    """A line for each workload, and one for each of its goals."""
+    yield f"{'':4}{'workload':50} {'auto':>9} {'best peer':>9}  {'':14} {'÷ auto':>7}"
     for result in found["results"]:
         if not is_main(result):
             continue
         peer, row = best(result), result["rows"].get(OURS)
         mine = time(median_of(row)) if row else "–"
         its = time(median_of(result["rows"][peer])) if peer else "–"
-        threads = "" if result["threads"] == 1 else f", {result['threads']} threads"
-        line = f"{result['workload']:4}{(result['title'] + threads)[:43]:43} {mine:>8} {its:>8} {peer or '':14}"
-        goals = verdicts(result)
-        first = goals[0] if goals else None
-        yield f"{line}  {said(first) if first else ''}".rstrip()
-        for goal in goals[1:]:
-            yield f"{'':81}  {said(goal)}"
+        factor = ratio(result, peer) if peer else None
+        title = result["title"] + ("" if result["threads"] == 1 else f", {result['threads']} threads")
+        ahead = times(factor) if factor is not None else "–"
+        yield f"{result['workload']:4}{title[:50]:50} {mine:>9} {its:>9}  {peer or '':14} {ahead:>7}"
+        for goal in verdicts(result):
+            yield f"{'':8}{goal.text:46} {goal.reached:36} {MARKS[goal.met]:>7}"
 
 
 def said(goal: Verdict) -> str:

@@ -129,7 +129,7 @@ WORKLOADS = {
             "numpy": GRADIENTS.numpy(by_hand),
             "limit": limits.flops(operations),
         },
-        tolerance=1e-4,  # float32
+        tolerance=2e-5,  # float32
         threads=(1, 2),
         goals=(Goal("≥ 1×"),),
     )

@@ -80,6 +80,19 @@ def with_torch(W: Any, b: Any) -> Any:
     return (z * z).sum()
 
 
+def with_pytensor(W: Any, b: Any) -> Any:
+    """As for JAX."""
+    pytensor, pt = library("pytensor"), library("pytensor.tensor")
+
+    def one(z: Any, going: Any, W: Any, b: Any) -> Any:
+        new = pt.switch(going, pt.tanh(pt.dot(W, z) + b), z)
+        return new, going & (pt.max(pt.abs(new - z)) > NEAR)
+
+    start = [pt.zeros_like(b), pt.constant(True, dtype="bool")]
+    states, _ = pytensor.scan(one, outputs_info=start, non_sequences=[W, b], n_steps=MOST, return_updates=False)
+    return pt.sum(states[-1] ** 2)
+
+
 def by_hand(W: Any, b: Any) -> Any:
     states, moved = [np.zeros_like(b)], 1.0
     while moved > NEAR:
@@ -103,13 +116,11 @@ WORKLOADS = {
             **ours(GRADIENTS.symbolic(symbolic)),
             "jax": GRADIENTS.jax(with_jax),
             "torch": GRADIENTS.torch(with_torch),
+            "torch compile": GRADIENTS.torch(with_torch, compiled=True),
+            "pytensor": GRADIENTS.pytensor(with_pytensor),
             "autograd": GRADIENTS.autograd(lambda: loop(library("autograd.numpy"))),
             "mygrad": GRADIENTS.mygrad(lambda *given: loop(library("mygrad"))(*given)),
             "numpy": GRADIENTS.numpy(by_hand),
-        },
-        skipped={
-            "torch compile": "it leaves the loop to Python, since its end depends on the data",
-            "pytensor": "its gradient of a loop with `until` is not supported",
         },
         goals=(Goal("≥ 1×"),),
     )

@@ -93,6 +93,25 @@ def with_torch(k1: Any, b1: Any, k2: Any, b2: Any, w: Any, b: Any, images: Any, 
     return f.cross_entropy(shapes.mean(dim=(2, 3)) @ w + b, labels)
 
 
+def with_autograd() -> Formula:
+    anp, convolve = library("autograd.numpy"), library("autograd.scipy.signal").convolve
+
+    def convolved(x: Any, k: Any, b: Any) -> Any:
+        framed = anp.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), "constant")
+        turned = anp.transpose(k, (1, 0, 2, 3))[:, :, ::-1, ::-1]
+        out = convolve(framed, turned, axes=([2, 3], [2, 3]), dot_axes=([1], [0]), mode="valid")
+        return anp.maximum(out + b[:, None, None], 0)
+
+    def loss(k1: Any, b1: Any, k2: Any, b2: Any, w: Any, b: Any, images: Any, labels: Any) -> Any:
+        shapes = convolved(convolved(images, k1, b1), k2, b2)
+        z = anp.dot(anp.mean(shapes, axis=(2, 3)), w) + b
+        z = z - anp.max(z, axis=1, keepdims=True)
+        shares = z - anp.log(anp.sum(anp.exp(z), axis=1, keepdims=True))
+        return -anp.mean(shares[np.arange(len(labels)), labels])
+
+    return loss
+
+
 def with_mygrad(k1: Any, b1: Any, k2: Any, b2: Any, w: Any, b: Any, images: Any, labels: Any) -> Any:
     mygrad, layers = library("mygrad"), library("mygrad.nnet.layers")
     losses = library("mygrad.nnet.losses")
@@ -120,12 +139,13 @@ WORKLOADS = {
             "jax nhwc": TRAINING.jax(channels_last),
             "torch": TRAINING.torch(with_torch),
             "torch compile": TRAINING.torch(with_torch, compiled=True),
+            "autograd": TRAINING.autograd(with_autograd),
             "mygrad": TRAINING.mygrad(with_mygrad),
             "limit": limits.flops(operations),
         },
-        tolerance=2e-3,  # float32
+        tolerance=1e-3,  # float32, and sums over 32,768 places: the peers differ by 2e-4
         threads=(1, 2),
-        skipped={"pytensor": "it has no batched convolution", "autograd": "its convolution is a sum in Python"},
+        skipped={"pytensor": "it has no convolution over channels"},
         goals=(Goal("≥ 1.5×", least=1.5),),
     )
 }

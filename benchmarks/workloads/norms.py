@@ -135,7 +135,7 @@ WORKLOADS = {
             "mygrad": GRADIENTS.mygrad(with_mygrad),
             "numpy": GRADIENTS.numpy(by_hand),
         },
-        tolerance=2e-4,  # float32
+        tolerance=5e-5,  # float32
         threads=(1, 2),
         goals=(Goal("≥ 1×"),),
     )

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from benchmarks import limits
-from benchmarks.forms import Explained
+from benchmarks.forms import Predictions
 from benchmarks.workload import Calls, Goal, Inputs, Results, Running, Size, Workload, array, library, ours
 
 WIDTHS = (16, 32, 32, 1)
@@ -38,7 +38,7 @@ def symbolic(given: Inputs) -> Running:
         hidden = np.maximum(hidden @ w2 + b2, 0)
         return hidden @ w3 + b3
 
-    return Explained(net.predict, given["row"], named=named, layer=net)
+    return Predictions(net, given["row"], named=named)
 
 
 def with_jax(given: Inputs) -> Running:
