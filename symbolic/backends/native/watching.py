@@ -31,8 +31,11 @@ class Watching:
 
     def _take(self, watch: Any) -> bool:
         fetch = getattr(watch, "fetch", None)
-        if not hasattr(watch, "names") or not watch.holds():
+        if fetch is None or not watch.holds():
             return False
+        if not hasattr(watch, "names"):  # an array of which only the kind must stay, as that of the same array does
+            self.kept.append(fetch())
+            return self._place(fetch, self.kept[-1])
         value = watch.value()
         self.kept.append(value)
         return self._place(fetch, value) and self._content(watch, value)
