@@ -10,17 +10,16 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symbolic.backends.native import layouts
 from symbolic.backends.native.abi import attach, callable_of
-from symbolic.backends.native.calls import BUSY, Taking, Unfit, given_as, number
+from symbolic.backends.native.calls import BUSY, Unfit, given_as
 from symbolic.backends.native.engine import Library, load
-from symbolic.backends.native.entry import Entry
-from symbolic.backends.native.text import Module, Value
+from symbolic.backends.native.stepping import FIRST, IN_FORCE, TAKEN, Kept, Writing
 from symbolic.backends.native.watching import Watching
 from symbolic.changes import COMMITTING, STEPPING, Change, commit
 from symbolic.context import MODES
@@ -34,23 +33,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ALL", "Steps"]
 
-_IN_FORCE, _TAKEN, _FIRST = 0, 1, 2
-_FEW, _PATIENCE = 8, 1023  # steps in force that were hardly worth it; steps to wait at most
-_TURN = 3_000_000  # operations between two looks at what Python wants
 _MOST = 1 << 40  # steps in one call
-_LIST_SIZE = 16
-"""Where a list has its length."""
+_FEW, _PATIENCE = 8, 1023  # steps in force that were hardly worth it; steps to wait at most
 ALL: weakref.WeakSet[Steps] = weakref.WeakSet()
 """Those in force: who changes machines has them settled."""
 _SETTLING = threading.RLock()
 """One thread at a time gives values back, or holds them; a finalizer may come in between."""
-
-
-class Kept:
-    """One value that a step moves: the output that it is, the leaf that reads it, and who has it otherwise."""
-
-    def __init__(self, base: int, leaf: int | None, value: Any, blank: Any) -> None:
-        self.base, self.leaf, self.value, self.blank = base, leaf, value, blank
 
 
 class Steps:
@@ -68,7 +56,7 @@ class Steps:
             raise Unfit
         self.trainer = weakref.ref(trainer)
         self.kept = self._pairs()
-        self.words = np.zeros(_FIRST + len(self.kept), np.uint64)
+        self.words = np.zeros(FIRST + len(self.kept), np.uint64)
         self.gives = given_as(trainer.layer, self.native.lowered.specs[self.native.program.outputs[0]])
         self.wait = self.idle = 0
         self.held = False
@@ -156,28 +144,28 @@ class Steps:
         assert isinstance(spec, Spec)
         numbers = native.table.view(np.float64)
         if self.rate in native.word:
-            numbers[native.word[self.rate]] = optimizer.learning_rate
+            numbers[native.word[self.rate]] = optimizer.learning_rate  # type: ignore[assignment]  # `_take` has looked
         if self.rate + 1 in native.word:
             numbers[native.word[self.rate + 1]] = optimizer.count + 1.0
         self.taken = optimizer.count
-        self.began = int(self.words[_TAKEN])
+        self.began = int(self.words[TAKEN])
         self.owned = (*cells, *optimizer.lent())
         native.borrower = weakref.ref(self)
         ALL.add(self)
         self.held = True
         for owned in self.owned:
             owned.owner = self
-        self.words[_IN_FORCE] = 1
+        self.words[IN_FORCE] = 1
 
     def _place(self, k: int, one: Kept) -> None:
         """The addresses, or the number, of a value into the words that the code reads."""
         native = self.native
         if not isinstance(one.value, np.ndarray):
-            self.words.view(np.float64)[_FIRST + k] = 0.0 if one.value is None else one.value
+            self.words.view(np.float64)[FIRST + k] = 0.0 if one.value is None else one.value
             if one.leaf is not None and one.leaf in native.word:
                 native.table.view(np.float64)[native.word[one.leaf]] = one.value
             return
-        self.words[_FIRST + k] = _address(one.value)
+        self.words[FIRST + k] = _address(one.value)
         native.table[native.word[one.base]] = _address(one.blank)
         if one.leaf is not None and one.leaf in native.word:
             native.table[native.word[one.leaf]] = _address(one.value)
@@ -185,7 +173,7 @@ class Steps:
     def settle(self) -> None:
         """Give everything back to where Python looks for it."""
         with _SETTLING:
-            self.words[_IN_FORCE] = 0  # no further step; steps in a row stop at their next turn
+            self.words[IN_FORCE] = 0  # no further step; steps in a row stop at their next turn
             while self.held and self.native.table[BUSY]:
                 time.sleep(2e-5)  # another thread is in the middle of a step
             if not self.held:
@@ -198,7 +186,7 @@ class Steps:
     def _changes(self) -> list[Change]:
         """All that has to be put where it belongs."""
         optimizer, count = self.optimizer, len(self.on.weights)
-        steps = int(self.words[_TAKEN]) - self.began
+        steps = int(self.words[TAKEN]) - self.began
         changes: list[Change] = [(one, "owner", None) for one in self.owned]
         if steps:
             found = [self._found(k, one) for k, one in enumerate(self.kept)]
@@ -215,159 +203,18 @@ class Steps:
     def _found(self, k: int, one: Kept) -> tuple[Any, Any]:
         """A value as it is now, and the array beside it."""
         if not isinstance(one.value, np.ndarray):
-            return float(self.words.view(np.float64)[_FIRST + k]), None
-        same = int(self.words[_FIRST + k]) == _address(one.value)
+            return float(self.words.view(np.float64)[FIRST + k]), None
+        same = int(self.words[FIRST + k]) == _address(one.value)
         return (one.value, one.blank) if same else (one.blank, one.value)
 
-    # ------------------------------------------------------------------ the code
-    def write(self, module: Module, loops: bool) -> list[str]:
-        """A function that takes a step on its inputs, or as many as its first argument says; what its table holds.
-
-        The one that loops gives how many it has done, in a tuple, where these are not all; nothing where it could not
-        begin.
-        """
-        e = Entry(module, "run" if loops else "step")
-        f, native = e.f, self.native
-        general, odd, stopped, failed = map(f.label, ("general", "odd", "stopped", "failed"))
-        unmade, raised = map(f.label, ("unmade", "raised"))
-        taking = Taking(native, e)
-        state, busy = e.word("state"), taking.word(BUSY)
-        given = e.arguments(self.count + loops, general)
-        e.check(f.compare("eq", f.load(state, "i64"), f.constant("i64", 1)), general)
-        e.word_is_zero(f.at(e.word("modes"), f.index(_LIST_SIZE), "i8"), general)
-        self.watching.write(e, general)
-        times = f.convert("fptosi", e.float_of(given.pop(0), general), "i64") if loops else None
-        values = []
-        for k, object in enumerate(given):
-            spec = native.lowered.specs[k]
-            if not isinstance(spec, Spec):
-                raise Unfit
-            values.append(taking.value(spec, object, general))
-        e.claim(busy, general)
-        loss = native.results[0]
-        assert loss is not None
-        made = taking.new(loss, failed) if self.gives == "array" else None
-        put = {k: value for k, value in enumerate(values) if k in native.word}
-        if made is not None:
-            put[loss] = f.load(taking.slot(loss), "ptr")
-        done = f.variable(f.index(0))
-        self._put(taking, put)
-        if times is None:
-            taking.run(e.word("segment"))
-            e.check(f.compare("eq", f.load(taking.word(1), "i64"), f.constant("i64", 0)), odd)
-            self._exchange(e, taking, state)
-        else:
-            self._repeat(e, taking, (state, busy), (times, done), put, (odd, raised, stopped))
-        e.disclaim(busy)
-        e.give(made if made is not None else number(e, taking, loss, self.gives, unmade))
-        f.start(odd)
-        e.disclaim(busy)
-        f.jump(stopped)
-        f.start(stopped)
-        if made is not None:
-            e.drop(made)
-        if loops:
-            self._give_some(e, done, unmade)
-        else:
-            f.jump(general)
-        f.start(failed)
-        e.disclaim(busy)
-        f.jump(unmade)
-        f.start(raised)
-        if made is not None:
-            e.drop(made)
-        f.jump(unmade)
-        f.start(unmade)
-        e.fail()
-        f.start(general)
-        if loops:
-            e.give_none()
-        else:
-            e.fall_back()
-        return e.words
-
-    def _put(self, taking: Taking, values: Mapping[int, Value]) -> None:
-        for k, value in values.items():
-            taking.put(k, value)
-
-    def _give_some(self, e: Entry, done: Value, failed: str) -> None:
-        """How many steps were taken before others came in between."""
-        f = e.f
-        some = e.call("PyTuple_New", "ptr", f.index(1))
-        e.check(f.compare("ne", some, Value("ptr", 0, "null")), failed)
-        e.tuple_entry(some, 0, e.new_float(f.convert("sitofp", f.get(done, "i64"), "double"), failed))
-        e.give(some)
-
-    def _repeat(
-        self,
-        e: Entry,
-        taking: Taking,
-        words: tuple[Value, Value],
-        count: tuple[Value, Value],
-        put: Mapping[int, Value],
-        ways: tuple[str, str, str],
-    ) -> None:
-        """Steps without Python's lock, which is taken in between to let Ctrl-C and others through.
-
-        What comes through may read a weight, or take a step of its own: then nothing here holds any more.
-        """
-        f, segment = e.f, e.word("segment")
-        (state, busy), (times, done), (odd, raised, stopped) = words, count, ways
-        turn = max(1, _TURN // max(self.native.work, 1))
-        wrong = f.variable(f.index(0))
-        again, after, step, stop = map(f.label, ("again", "after", "another", "stop"))
-        f.jump(again)
-        f.start(again)
-        at = f.get(done, "i64")
-        e.check(f.compare("slt", at, times), after)
-        far = f.add(at, f.index(turn))
-        until = f.select(f.compare("slt", far, times), far, times)
-        with e.unlocked():
-            f.jump(step)
-            f.start(step)
-            e.check(f.compare("slt", f.get(done, "i64"), until), stop)
-            f.store(f.constant("i64", 0), taking.word(1))
-            f.call_at(segment, "void", taking.table)
-            f.put(f.load(taking.word(1), "i64"), wrong)
-            e.check(f.compare("eq", f.get(wrong, "i64"), f.constant("i64", 0)), stop)
-            self._exchange(e, taking, state)
-            f.put(f.add(f.get(done, "i64"), f.index(1)), done)
-            f.jump(step)
-            f.start(stop)
-        e.check(f.compare("eq", f.get(wrong, "i64"), f.constant("i64", 0)), odd)
-        e.check(f.compare("slt", f.get(done, "i64"), times), after)
-        e.disclaim(busy)
-        e.check_signals(raised)
-        e.check(f.compare("eq", f.load(state, "i64"), f.constant("i64", 1)), stopped)
-        e.claim(busy, stopped)
-        self._put(taking, put)
-        f.jump(again)
-        f.start(after)
-
-    def _exchange(self, e: Entry, taking: Taking, state: Value) -> None:
-        """What was written holds from now on, and what held may be written over."""
-        f, native = e.f, self.native
-        for k, one in enumerate(self.kept):
-            place, slot = f.at(state, f.index(_FIRST + k), "i64"), taking.slot(one.base)
-            new = f.load(slot, "i64")
-            if not native.is_scalar(one.base):
-                f.store(f.load(place, "i64"), slot)
-            f.store(new, place)
-            if one.leaf is not None and one.leaf in native.word:
-                f.store(new, taking.slot(one.leaf))
-        taken = f.at(state, f.index(_TAKEN), "i64")
-        f.store(f.add(f.load(taken, "i64"), f.index(1)), taken)
-        if self.rate + 1 in native.word:
-            count = taking.slot(self.rate + 1)
-            f.store(f.add(f.load(count, "double"), f.constant("double", 1.0)), count, align=8)
-
+    # ------------------------------------------------------------------ calls
     def again(self) -> None:
         """After a step that went the general way: hold the values again, more rarely the shorter that lasted."""
-        if self.words[_IN_FORCE] or self.step.executable.code is not self.native:
+        if self.words[IN_FORCE] or self.step.executable.code is not self.native:
             return
         self.idle += 1
         if self.idle > self.wait:
-            self.wait = min(2 * self.wait + 1, _PATIENCE) if self.words[_TAKEN] - self.began < _FEW else 0
+            self.wait = min(2 * self.wait + 1, _PATIENCE) if self.words[TAKEN] - self.began < _FEW else 0
             self.idle = 0
             self.take()
 
@@ -381,7 +228,8 @@ class Steps:
             return type(found).__call__(found, *inputs, **named)
 
         module = self.native.host.module()
-        words, looping = self.write(module, loops=False), self.write(module, loops=True)
+        code = Writing(self.native, self.count, self.watching, self.kept, self.rate, self.gives)
+        words, looping = code.write(module, loops=False), code.write(module, loops=True)
         self.library: Library = load(str(module))
         given = {
             "words": self.native.address,
@@ -399,7 +247,7 @@ class Steps:
 
     def run(self, times: int, inputs: Sequence[Any]) -> tuple[int, Any]:
         """How many of so many steps were taken here, and if all were, the value from before the last one."""
-        found = self.loop(float(min(times, _MOST)), *inputs) if self.words[_IN_FORCE] else None
+        found = self.loop(float(min(times, _MOST)), *inputs) if self.words[IN_FORCE] else None
         if found is None:
             return 0, None
         return (int(found[0]), None) if type(found) is tuple else (min(times, _MOST), found)
