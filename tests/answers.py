@@ -42,6 +42,16 @@ def assert_equal(ours: Any, theirs: Any, subject: object, exact: bool = True) ->
     np.testing.assert_allclose(got, want, rtol=close, atol=close * float(scale))
 
 
+def near(ours: Any, theirs: Any, units: float = 32.0) -> bool:
+    """Whether two results are the same on any machine: of one shape and dtype, and alike but for rounding."""
+    got, want = np.asarray(ours), np.asarray(theirs)
+    if (got.shape, got.dtype) != (want.shape, want.dtype) or want.dtype.kind not in "fc":
+        return bool(np.array_equal(got, want)) and got.dtype == want.dtype
+    close = units * float(np.finfo(want.dtype).eps)
+    scale = float(np.max(np.abs(want[np.isfinite(want)]), initial=0.0))
+    return bool(np.allclose(got, want, rtol=close, atol=close * scale, equal_nan=True))
+
+
 def bits(value: Any) -> Any:
     array = np.asarray(value)
     if array.dtype.kind in "fc":

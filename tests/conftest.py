@@ -1,8 +1,12 @@
 """Which profile of Hypothesis, and which surroundings, do the tests run in?"""
 
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import settings
+
+import symbolic
 
 settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)  # the same examples every time
 settings.register_profile("long", max_examples=1000, deadline=None, print_blob=True)
@@ -12,5 +16,13 @@ os.environ.setdefault("JAX_ENABLE_X64", "1")  # an oracle in float64
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")  # it compiles for each new shape, to run once
 os.environ.setdefault("JAX_PLATFORMS", "cpu")  # no probing for accelerators, no warning that there is none
 os.environ.setdefault("MPLBACKEND", "Agg")  # pictures without a screen
+
+
+@pytest.fixture(scope="module")
+def numpys_bits() -> Iterator[None]:
+    """For tests whose oracle is plain Python, to the last bit: other machines round otherwise."""
+    with symbolic.use("numpy"):
+        yield
+
 
 collect_ignore = ["typing"]  # programs for type checkers, some of them wrong on purpose; test_typing.py runs the others

@@ -19,6 +19,7 @@ from symbolic.ops.indexing import assign
 from symbolic.plan import build
 from symbolic.spec import spec_of
 
+pytestmark = pytest.mark.usefixtures("numpys_bits")
 UNARY: list[Any] = [
     np.sin,
     np.tanh,

@@ -178,7 +178,7 @@ def test_whatever_happens_between_two_steps(event: str) -> None:
 
 
 def test_what_was_given_out_is_never_written_over() -> None:
-    net, w, b = regression()
+    net, w, _ = regression()
     optimizer = Adam(0.05)
     step = net.trainer(optimizer)
     for k in range(12):
@@ -256,7 +256,7 @@ def test_an_error_in_the_middle_of_a_row_leaves_the_steps_before_it() -> None:
         step.run(10**6, 1.0)
     count, value = 0, 4.0
     while value >= 0:
-        last, value, count = value, value - 0.5 / np.sqrt(value), count + 1
+        value, count = value - 0.5 / np.sqrt(value), count + 1
     assert optimizer.count == count and w.value == pytest.approx(value)
 
 
@@ -348,8 +348,10 @@ def test_a_handler_may_read_and_step_in_the_middle_of_a_row() -> None:
     with alarmed(2e-3, look):
         while len(seen) < 6:
             step.run(20_000, x)
-    assert [after[0] - before[0] for before, after in zip(seen[::2], seen[1::2], strict=True)] == [1] * (len(seen) // 2)
-    assert [after[1] - before[1] for before, after in zip(seen[::2], seen[1::2], strict=True)] == [-2] * (len(seen) // 2)
+    moves = [(b[0] - a[0], b[1] - a[1]) for a, b in zip(seen[::2], seen[1::2], strict=True)]
+    assert moves == [(1, -2.0)] * (len(seen) // 2)
+        len(seen) // 2
+    )
     assert np.all(w.value == -(optimizer.count + len(seen) // 2)), "the handler's steps were of other inputs"
 
 
@@ -491,7 +493,13 @@ def test_predictions_of_every_form(dtype: Any) -> None:
         symbolic(lambda x: (w * x, np.max(x)), np.ndarray, returns=tuple[np.ndarray, float]),
         symbolic(lambda x: x * 2.0, np.ndarray, returns=np.ndarray),
     ]
-    inputs = [np.ones(3, dtype), np.ones((2, 3), dtype), np.ones(3, np.int64), np.ones(6, dtype)[::2], np.ones(1, dtype)]
+    inputs = [
+        np.ones(3, dtype),
+        np.ones((2, 3), dtype),
+        np.ones(3, np.int64),
+        np.ones(6, dtype)[::2],
+        np.ones(1, dtype),
+    ]
     for net in nets:
         for x in inputs * 3:
             got = net.predict(x)

@@ -18,6 +18,7 @@ import symbolic as s
 from symbolic import symbolic
 from symbolic.trace import Tracing
 
+pytestmark = pytest.mark.usefixtures("numpys_bits")
 MODULES = (plain_programs, assigning_programs, corner_programs, viewing_programs, lazy_programs)
 PROGRAMS = [program for module in MODULES for program in module.PROGRAMS]
 NAMED = pytest.mark.parametrize("program", PROGRAMS, ids=[one.function.__name__ for one in PROGRAMS])

@@ -19,6 +19,7 @@ from threads import in_threads
 import symbolic as s
 from symbolic import SymbolicWarning, TraceError, symbolic
 
+pytestmark = pytest.mark.usefixtures("numpys_bits")
 X = np.array([1.5, -2.0, 0.25])
 Y = np.array([-0.5, 3.0, 2.0])
 

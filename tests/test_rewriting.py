@@ -27,6 +27,7 @@ from test_plain_python import same
 import symbolic as s
 from symbolic import TraceError
 
+pytestmark = pytest.mark.usefixtures("numpys_bits")
 X = np.array([1.5, -2.0, 0.25])
 
 

@@ -92,7 +92,10 @@ def _whole_power(low: Lowered, one: Instruction, kind: DType) -> bool:
     """A small constant power, by products; the special values are the same."""
     exponent: Any = low.constants.get(one.sources[1])
     base = low.views[one.sources[0]]
-    if low.dtype(one.sources[0]) != kind or np.ndim(exponent) or exponent not in _POWERS:
+    if low.dtype(one.sources[0]) != kind or exponent is None or np.ndim(exponent):
+        return False
+    exponent = np.asarray(exponent).item()
+    if exponent not in _POWERS:
         return False
     if exponent == 3:
         square = low.point(low.fresh(low.sizes(one.target), kind), "square", [base], (kind,))
