@@ -350,8 +350,6 @@ def test_a_handler_may_read_and_step_in_the_middle_of_a_row() -> None:
             step.run(20_000, x)
     moves = [(b[0] - a[0], b[1] - a[1]) for a, b in zip(seen[::2], seen[1::2], strict=True)]
     assert moves == [(1, -2.0)] * (len(seen) // 2)
-        len(seen) // 2
-    )
     assert np.all(w.value == -(optimizer.count + len(seen) // 2)), "the handler's steps were of other inputs"
 
 
