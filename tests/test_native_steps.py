@@ -237,12 +237,14 @@ def test_what_is_not_finite_moves_nothing_and_is_named() -> None:
         step(good)
     assert in_machine_code(step)
     before = [w.value.copy(), *[one.copy() for one in states(optimizer, w)], optimizer.count]
-    for run in (lambda x: step(x), lambda x: step.run(1000, x)):
+    runs: list[Callable[[Any], Any]] = [step, lambda x: step.run(1000, x)]
+    for run in runs:
         with pytest.raises(s.NonFiniteError, match=r"Log|log"), np.errstate(all="ignore"):
             run(np.array([1.0, -1.0]))
         after = [w.value, *states(optimizer, w), optimizer.count]
         assert all(map(np.array_equal, before, after))
-        step(good), optimizer.load_state_dict(net.weights(), optimizer.state_dict(net.weights()))
+        step(good)
+        optimizer.load_state_dict(net.weights(), optimizer.state_dict(net.weights()))
         w.assign(before[0])
         before = [w.value.copy(), *[one.copy() for one in states(optimizer, w)], optimizer.count]
 
@@ -358,7 +360,10 @@ def test_a_reader_need_not_wait_for_a_row_of_steps() -> None:
     step(np.ones(4))
     thread = threading.Thread(target=lambda: step.run(400_000, np.ones(4)))
     thread.start()
-    seen = [w.value.copy() for _ in range(20) if not time.sleep(1e-3)]
+    seen = []
+    for _ in range(20):
+        seen.append(w.value.copy())
+        time.sleep(1e-3)
     thread.join()
     assert all(np.all(one == one[0]) for one in seen) and [one[0] for one in seen] == sorted(
         [one[0] for one in seen], reverse=True
@@ -485,7 +490,7 @@ def test_predictions_follow_the_weights() -> None:
 def test_predictions_of_every_form(dtype: Any) -> None:
     """Of one number, of an array, of several; for inputs of other forms in between."""
     w = Weight(np.arange(3.0, dtype=dtype))
-    nets = [
+    nets: list[Any] = [
         symbolic(lambda x: np.sum(w * x), np.ndarray, returns=float),
         symbolic(lambda x: w * x, np.ndarray, returns=np.ndarray),
         symbolic(lambda x: (w * x, np.max(x)), np.ndarray, returns=tuple[np.ndarray, float]),
