@@ -237,8 +237,8 @@ def test_what_is_not_finite_moves_nothing_and_is_named() -> None:
         step(good)
     assert in_machine_code(step)
     before = [w.value.copy(), *[one.copy() for one in states(optimizer, w)], optimizer.count]
-    ways: list[Callable[[Any], Any]] = [lambda x: step(x), lambda x: step.run(1000, x)]
-    for run in ways:
+    runs: list[Callable[[Any], Any]] = [step, lambda x: step.run(1000, x)]
+    for run in runs:
         with pytest.raises(s.NonFiniteError, match=r"Log|log"), np.errstate(all="ignore"):
             run(np.array([1.0, -1.0]))
         after = [w.value, *states(optimizer, w), optimizer.count]
@@ -362,8 +362,8 @@ def test_a_reader_need_not_wait_for_a_row_of_steps() -> None:
     thread.start()
     seen = []
     for _ in range(20):
-        time.sleep(1e-3)
         seen.append(w.value.copy())
+        time.sleep(1e-3)
     thread.join()
     assert all(np.all(one == one[0]) for one in seen) and [one[0] for one in seen] == sorted(
         [one[0] for one in seen], reverse=True
