@@ -107,11 +107,13 @@ class Worker:
         return {"calls": self.warm(order["seconds"])}
 
     def warm(self, seconds: float) -> int:
-        """Run for so long; how many runs take so long."""
-        calls, took = 1, self.timed(1)
-        while took < seconds / 2:
-            calls = max(calls + 1, min(int(calls * seconds / max(took, 1e-9)), calls * 10))
+        """Run for twice so long, and three times, at least; how many of the quickest runs take so long."""
+        calls, quickest, spent, turns = 1, float("inf"), 0.0, 0
+        while turns < 3 or spent < 2 * seconds or (calls < int(seconds / quickest) and turns < 20):
+            turns += 1
             took = self.timed(calls)
+            spent, quickest = spent + took, max(min(quickest, took / calls), 1e-9)
+            calls = max(1, min(int(seconds / quickest), calls * 10))
         return calls
 
     def timed(self, calls: int) -> float:

@@ -15,7 +15,7 @@ from benchmarks.forms import Explained
 from benchmarks.ranking import best, digits, judged, ratio, size, time
 from benchmarks.runs import Choice, ContestantError, Effort, Process, contestants, measure
 from benchmarks.surroundings import SLOWING, clean, of_contestant
-from benchmarks.worker import CHECKED
+from benchmarks.worker import CHECKED, Worker
 from benchmarks.workload import Calls, Goal, Threaded, Workload
 from benchmarks.workloads import PLACES, find
 
@@ -286,6 +286,14 @@ def test_one_that_fails_says_why(tmp_path: Any) -> None:
     process = Process(find("W1"), "no such size", "numpy", 1, tmp_path, tmp_path)
     with pytest.raises(ContestantError, match=r"KeyError: 'no such size'"):
         process.answer(60.0)
+
+
+def test_a_turn_is_as_long_however_slow_the_first_calls_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first call compiles for ten seconds, the next one runs slow code."""
+    took = iter([10.0, 0.01])
+    worker = Worker.__new__(Worker)
+    monkeypatch.setattr(worker, "timed", lambda calls: next(took, None) or calls * 1e-5, raising=False)
+    assert worker.warm(0.1) == 10_000
 
 
 def test_loops_call_as_often_as_they_say() -> None:
