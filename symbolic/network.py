@@ -44,6 +44,7 @@ class Network(Paths):
         super().__init__(lambda: repr(held()))
         self._layer = held
         self.seconds: dict[str, list[float]] | None = None
+        self.stepping = False  # whether a step of training was ever taken
         self.last: dict[str, list[float]] = {}
         self.tried: weakref.WeakSet[Any] = weakref.WeakSet()  # code of which predictions in machine code were tried
         self.shortcuts = Shortcuts()
