@@ -261,7 +261,9 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
         if all(optimizer is None for optimizer, _ in groups):
             warn("train was given no optimizer: the deltas are kept, and nothing moves", stacklevel=4)
         step = stepped(on, groups)
-        if step.executable.runs == 0:  # the first kind of inputs is worth compiling at once, others when they come again
+        if (
+            step.executable.runs == 0
+        ):  # the first kind of inputs is worth compiling at once, others when they come again
             step.executable.steady = not self.net.stepping
             self.net.stepping = True
         return self._run(on, step, groups, value), on, step, groups

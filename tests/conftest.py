@@ -26,3 +26,11 @@ def numpys_bits() -> Iterator[None]:
 
 
 collect_ignore = ["typing"]  # programs for type checkers, some of them wrong on purpose; test_typing.py runs the others
+
+
+@pytest.fixture(autouse=True)
+def _where_it_was() -> Iterator[None]:
+    """A test that goes into another folder does not leave the next ones there, whatever it meets."""
+    before = os.getcwd()
+    yield
+    os.chdir(before)

@@ -373,6 +373,8 @@ def test_a_reader_need_not_wait_for_a_row_of_steps() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # JAX's, where another test has loaded it
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_child_goes_on_by_itself() -> None:
     step, w, optimizer = counting()
     for _ in range(5):

@@ -118,7 +118,7 @@ def apart(names: Iterable[str]) -> list[frozenset[str]]:
     fits for the names of each owner alone is no certain mistake.
 
     >>> [sorted(one) for one in apart(["batch.b", "batch.d", "d"])]
-    [['batch.b', 'batch.d'], ['d']]
+    [['d'], ['batch.b', 'batch.d']]
     """
     every = frozenset(names)
     owners = {name.lstrip("*").rpartition(".")[0] for name in every}
