@@ -184,7 +184,54 @@ def test_what_is_not_finite_comes_through_reductions(dtype: Any, axis: Any) -> N
                 agree(on("native", net.predict, x), on("numpy", f, x), f"{value} at {place} of {shape}")
 
 
+KINKED: list[Callable[[Any], Any]] = [
+    lambda x: np.maximum(x, 0.0),
+    lambda x: np.maximum(0, x) * 1.0,
+    lambda x: np.minimum(x, 1.0) + np.abs(x),
+    lambda x: np.where(x > 0, x, 0.5 * x),
+    lambda x: np.clip(x, -1.0, 2.0),
+    lambda x: np.sign(x) * np.sqrt(np.abs(x)),
+    lambda x: np.heaviside(x, 0.5) - np.exp(-np.abs(x)),
+]
+
+
+@pytest.mark.parametrize("function", KINKED, ids=range(len(KINKED)))
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_kinks_at_special_values(function: Callable[[Any], Any], dtype: Any) -> None:
+    x = special_values(dtype)
+    x = x[(x != 0) | ~np.signbit(x)]  # of 0.0 and -0.0 either may be the greater
+    slope = value_and_grad(lambda v: np.sum(np.where(np.isfinite(v), function(v), 0.0)))
+    net = network(lambda v: looked_at(function)(v), 1)
+    for given_ in (x, x[-5:], x[::-1]):
+        agree(on("native", net.predict, given_), on("numpy", net.predict, given_), "values")
+        (_, got), (_, want) = on("native", slope, given_), on("numpy", slope, given_)
+        np.testing.assert_allclose(got, want, rtol=1e-5 if dtype is np.float32 else 1e-13)
+
+
 # --------------------------------------------------------------------------- programs
+
+
+@pytest.mark.parametrize(
+    "subscripts", ["ii,i->i", "iij,j->i", "ij,ji->", "ij,jk->ki", "ij,ij->j", "ijk,j->ik", "i,j->"]
+)
+def test_sums_of_products_of_every_form(subscripts: str) -> None:
+    sizes = [[3] * len(one) for one in subscripts.partition("->")[0].split(",")]
+    x, y = (RNG.normal(size=one) for one in sizes)
+    loss = value_and_grad(lambda x, y: np.sum(np.sin(np.einsum(subscripts, x, y))), (0, 1))
+    (value, got), (wanted, want) = on("native", loss, x, y), on("numpy", loss, x, y)
+    agree((value, *got), (wanted, *want), subscripts, 1e3, 1.0)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (1, 1)])
+def test_what_only_a_shape_is_asked_of_is_not_computed(shape: Any) -> None:
+    def slope(x: Any, y: Any) -> Any:
+        return s.grad(lambda x, y: np.sum((x @ y)[:1] * 2.0), (0, 1))(x, y)
+
+    loss = value_and_grad(lambda x, y: np.sum(slope(x, y)[0] * 0.7) + np.sum(slope(x, y)[1] * 0.3), (0, 1))
+    x, y = RNG.normal(size=shape), RNG.normal(size=shape)
+    (value, got), (wanted, want) = on("native", loss, x, y), on("numpy", loss, x, y)
+    agree((value, *got), (wanted, *want), "second order", 1e3, 1.0)
+
 
 STEPS = st.lists(st.builds(Drawn, *[st.integers(0, 59) for _ in range(4)]), min_size=2, max_size=12)
 SHAPES = st.sampled_from(

@@ -191,6 +191,26 @@ def test_what_was_given_out_is_never_written_over() -> None:
         assert all(map(np.array_equal, held, kept))
 
 
+def test_what_somebody_holds_is_not_taken_to_be_written_over() -> None:
+    """Not even if it is read at the worst moment, as another thread may: between a step and the next hold."""
+    net, w, b = regression()
+    optimizer = Adam(0.05)
+    step = net.trainer(optimizer)
+    for _ in range(5):
+        step(X, Y)
+    step.steps.settle()
+    held = [w.delta, b.delta, *states(optimizer, w, b)]
+    kept = [one.copy() for one in held]
+    assert step.steps.take()
+    step.run(6, X, Y)
+    assert all(map(np.array_equal, held, kept)), "a delta or a state was written over"
+    value = w.value
+    before = value.copy()
+    assert not step.steps.take(), "somebody holds the value"
+    step.run(6, X, Y)
+    assert np.array_equal(value, before)
+
+
 def test_another_value_of_a_global_is_seen() -> None:
     global SCALE
     w = Weight(np.ones(3))

@@ -117,7 +117,8 @@ class Schedule:
         self.first: dict[int, int] = {}  # when the first is
         self.adding: set[int] = set()
         self.by_domain: dict[Sizes, list[int]] = {}
-        for task in lowered.tasks:
+        self.tasks = _needed(lowered.tasks, outputs)
+        for task in self.tasks:
             self._place(task)
         self._store()
 
@@ -164,7 +165,7 @@ class Schedule:
             for base in bases:
                 read.add(base)
                 self.last[base] = max(self.last.get(base, at), at)
-        for task in self.lowered.tasks:  # what is written in parts is not at hand in a register
+        for task in self.tasks:  # what is written in parts is not at hand in a register
             if isinstance(task, Write) or (isinstance(task, Contract) and task.region is not None):
                 read.add(task.target)
         for base in self.outputs:
@@ -180,6 +181,16 @@ class Schedule:
         spec = self.lowered.spec(base)
         assert spec.dtype is not None and spec.shape is not None
         return prod(spec.shape) * spec.dtype.itemsize  # type: ignore[arg-type]  # known
+
+
+def _needed(tasks: Sequence[Task], outputs: Sequence[int]) -> list[Task]:
+    """The tasks without those whose values nobody reads: an operation may ask for no more than a shape."""
+    wanted, kept = set(outputs), list[Task]()
+    for task in reversed(tasks):
+        if isinstance(task, (External, Check)) or task.target in wanted:
+            wanted.update(view.base for view in task.operands)
+            kept.append(task)
+    return kept[::-1]
 
 
 def _access(view: View, kept: list[int]) -> Access:
