@@ -10,6 +10,8 @@ import argparse
 import dataclasses
 import json
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +59,7 @@ def main() -> None:
     )
     found: dict[str, Any] = {"machine": machine(), "effort": dataclasses.asdict(effort), "results": []}
     for name in given.only.split(",") if given.only else ():
-        workload = find(name)
-        for size, threads in plan(workload, given):
-            begun = effort if size == next(iter(workload.sizes)) and threads == 1 else effort.lighter()
-            result = measure(workload, size, threads, begun, choice)
+        for result in measured(find(name), given, effort, choice):
             found["results"].append(result)
             print("\n".join(report.table(result)), end="\n\n", file=sys.stderr, flush=True)
             keep(given.out, found)
@@ -68,6 +67,16 @@ def main() -> None:
         found["scripts"] = scripts.measure(effort.rounds, choice)
     keep(given.out, found)
     print(report.text(found))
+
+
+def measured(workload: Workload, given: argparse.Namespace, effort: Effort, choice: Choice) -> Iterator[dict[str, Any]]:
+    """One result for each size and number of threads; what was compiled for one thread is there for two."""
+    main = next(iter(workload.sizes))
+    with tempfile.TemporaryDirectory(prefix="symbolic-benchmarks-") as place:
+        for size, threads in plan(workload, given):
+            begun = effort if size == main and threads == min(given.threads) else effort.lighter()
+            kept = Path(place) / str(list(workload.sizes).index(size))
+            yield measure(workload, size, threads, begun, choice, kept)
 
 
 def keep(out: Path | None, found: dict[str, Any]) -> None:

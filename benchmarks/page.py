@@ -80,7 +80,11 @@ def _first(result: Found, name: str, cached: bool) -> list[str]:
         return ["–"] * (3 if cached else 2)
     one = result["rows"][names[0]]
     kept = seconds(one, "cached")
-    return [time(one["first"]), *([time(kept) if kept is not None else "–"] if cached else []), size(one["peak"])]
+    return [
+        "–" if one["first"] is None else time(one["first"]),
+        *([time(kept) if kept is not None else "–"] if cached else []),
+        size(one["peak"]),
+    ]
 
 
 def growth(found: Found) -> Iterator[str]:

@@ -101,7 +101,7 @@ def table(result: Found) -> Iterator[str]:
         factor = ratio(result, name)
         cells = [time(median_of(row)), f"{time(low)}–{time(high)}", times(factor) if factor is not None else ""]
         if not name.startswith("limit"):
-            cells += [time(row["first"]), time(row["cached"]) if row["cached"] is not None else "", size(row["peak"])]
+            cells += [*("" if row[one] is None else time(row[one]) for one in ("first", "cached")), size(row["peak"])]
         else:
             cells += ["", "", ""]
         widths = (9, 17, 7, 9, 9, 9)

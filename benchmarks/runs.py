@@ -32,7 +32,7 @@ class Effort:
     """Processes for the first call, with nothing in the caches, and as many with what they left."""
     peer_starts: int = 1
     """The same for peers, whose compilers take seconds to minutes."""
-    patience: float = 180.0
+    patience: float = 120.0
     """Seconds that a first call may take."""
 
     def lighter(self) -> Effort:
@@ -155,8 +155,13 @@ def contestants(workload: Workload, choice: Choice) -> tuple[list[str], dict[str
     return present, absent
 
 
-def measure(workload: Workload, size: str, threads: int, effort: Effort, choice: Choice = EVERYBODY) -> dict[str, Any]:
-    """All that is found of one workload at one size: a dictionary that JSON can hold."""
+def measure(
+    workload: Workload, size: str, threads: int, effort: Effort, choice: Choice = EVERYBODY, kept: Path | None = None
+) -> dict[str, Any]:
+    """All that is found of one workload at one size: a dictionary that JSON can hold.
+
+    `kept` is a folder for the caches, if another number of threads is to find what this one has compiled.
+    """
     names, absent = contestants(workload, choice)
     rows: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory(prefix="symbolic-benchmarks-") as place:
@@ -164,8 +169,9 @@ def measure(workload: Workload, size: str, threads: int, effort: Effort, choice:
         try:
             for name in names:
                 try:
-                    folder = Path(place) / name.replace(" ", "-")  # some compilers are given it without quotes
-                    living[name], rows[name] = started(workload, size, name, threads, effort, folder)
+                    own = name.replace(" ", "-")  # some compilers are given it without quotes
+                    folder, caches = Path(place) / own, (kept or Path(place) / "caches") / own
+                    living[name], rows[name] = started(workload, size, name, threads, effort, folder, caches)
                 except ContestantError as trouble:
                     absent[name] = str(trouble)
             _compare(workload, living, rows)
@@ -186,10 +192,10 @@ def measure(workload: Workload, size: str, threads: int, effort: Effort, choice:
 
 
 def started(
-    workload: Workload, size: str, name: str, threads: int, effort: Effort, folder: Path
+    workload: Workload, size: str, name: str, threads: int, effort: Effort, folder: Path, caches: Path
 ) -> tuple[Process, dict[str, Any]]:
     """A process that has built and warmed up; on the way, what first calls cost, with empty and with full caches."""
-    caches = folder / "caches"
+    known = caches.exists()
     found: dict[str, list[dict[str, Any]]] = {"cold": [], "cached": []}
     starts = effort.starts if name.startswith("symbolic") else effort.peer_starts
     for number in range(starts):
@@ -204,20 +210,22 @@ def started(
             kept.end()
         kept = Process(workload, size, name, threads, folder / "results", caches)
         kept.answer(effort.patience)
-        found["cached" if starts else "cold"].append(kept.ask(effort.patience, do="build"))
+        found["cached" if starts or known else "cold"].append(kept.ask(effort.patience, do="build"))
     assert kept is not None
     calls = kept.ask(effort.patience, do="calibrate", seconds=effort.seconds)["calls"]
-    row = {
-        "first": median(one["first"] for one in found["cold"]),
-        "cached": median(one["first"] for one in found["cached"]) if starts else None,
-        "import": median(one["import"] for one in found["cold"]),
-        "peak": median(one["peak"] for one in found["cold"]),
-        "calls": calls,
-        "wall": [],
-        "busy": [],
-        **kept.ask(effort.patience, do="explain"),
-    }
+    row = {**_starting(found), "calls": calls, "wall": [], "busy": [], **kept.ask(effort.patience, do="explain")}
     return kept, row
+
+
+def _starting(found: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """What it costs to start: medians over processes; `None` for a kind of first call that was not made."""
+    cold = found["cold"] or found["cached"]
+    return {
+        "first": median(one["first"] for one in found["cold"]) if found["cold"] else None,
+        "cached": median(one["first"] for one in found["cached"]) if found["cached"] else None,
+        "import": median(one["import"] for one in cold),
+        "peak": median(one["peak"] for one in cold),
+    }
 
 
 def _compare(workload: Workload, living: dict[str, Process], rows: dict[str, dict[str, Any]]) -> None:
