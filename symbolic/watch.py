@@ -99,4 +99,6 @@ def is_fixed(watch: Watch, value: Any) -> bool:
         return True
     if type(value) is types.BuiltinFunctionType:
         return isinstance(value.__self__, (types.ModuleType, type(None)))
+    if type(value) is types.FunctionType:
+        return is_library(value.__module__ or "")  # nobody changes the code of a library's function
     return type(value) is types.ModuleType and is_library(home_of(value))
