@@ -69,7 +69,10 @@ _ALIVE: list[Any] = []
 """What a type points to."""
 
 if TYPE_CHECKING:
-    _Base = object
+
+    class _Base:
+        """To a type checker, any class."""
+
 else:
     _Base = _base()
 
