@@ -87,6 +87,8 @@ def _title(f: Callable[..., Any]) -> str:
 class Derivative:
     """A function and the arguments to differentiate it by; its traces are kept here."""
 
+    shortcuts: Shortcuts
+
     f: Callable[..., Any]
     value: bool
     has_aux: bool

@@ -39,6 +39,8 @@ T = TypeVar("T")
 class Network(Paths):
     """A layer's traces, and what is recorded of its runs."""
 
+    shortcuts: Shortcuts
+
     def __init__(self, layer: AnyLayer) -> None:
         held = weakref.ref(layer)  # the layer keeps its record, so the record must not keep the layer
         super().__init__(lambda: repr(held()))

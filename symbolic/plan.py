@@ -44,6 +44,8 @@ class Program:
     function itself does not have.
     """
 
+    primal: int
+
     leaves: tuple[AnyLayer, ...]
     split: int
     size: int

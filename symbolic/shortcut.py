@@ -36,6 +36,8 @@ _ATOMS = (int, float, complex, bool, str, bytes, type(None))
 class Shortcuts:
     """The shortcuts of one network, the last used first."""
 
+    left: int
+
     kept: tuple[Callable[[tuple[Any, ...]], Any], ...]
 
     def __init__(self) -> None:

@@ -66,6 +66,8 @@ class Steps(Owned):
     """How many steps were taken, outliving the optimizer that took them."""
 
     __slots__ = ("_taken", "kind")
+    kind: Any
+
     _taken: int
     taken: Brought[int] = Brought()
 

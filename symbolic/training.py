@@ -135,6 +135,8 @@ def stepped(on: Specialization, groups: Groups) -> Step:
 class Trainer(Callee, Generic[In_contra, Out_co]):
     """`step(*inputs)` is one step of training; `step.run(n, *inputs)` makes n of them and gives the last value."""
 
+    shortcuts: Shortcuts
+
     net: Network
     optimizer: Any
 

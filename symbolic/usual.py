@@ -66,6 +66,9 @@ _SQUARED = {np.dtype(np.float32), np.dtype(np.float64)}
 class Usual(Writer):
     """The lines that steps, predictions and gradients have in common."""
 
+    executable: Executable
+    on: Specialization
+
     def __init__(self, on: Specialization, executable: Executable) -> None:
         super().__init__()
         self.on, self.executable = on, executable

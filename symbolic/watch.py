@@ -16,6 +16,7 @@ class Held:
     """A place that is an object itself."""
 
     __slots__ = ("value",)
+    value: Any
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -28,6 +29,7 @@ class Contents:
     """The variable of an enclosing function."""
 
     __slots__ = ("cell",)
+    cell: Any
 
     def __init__(self, cell: types.CellType) -> None:
         self.cell = cell
@@ -40,6 +42,8 @@ class Global:
     """A global name, and attributes of it through modules."""
 
     __slots__ = ("path", "space")
+    path: tuple[str, ...]
+    space: dict[str, Any]
 
     def __init__(self, space: dict[str, Any], path: tuple[str, ...]) -> None:
         self.space, self.path = space, path

@@ -24,6 +24,9 @@ LONGEST = 1000  # instructions of one function; Python's compiler takes 20 µs f
 class Compiled:
     """A program as generated code. One thread at a time runs it; `run` says no to a second one."""
 
+    ready: int
+    writer: Writer
+
     names: dict[str, Any]
     lock: Any
     whole: Callable[..., Any] | None

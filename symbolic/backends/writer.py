@@ -16,6 +16,16 @@ from symbolic.spec import Spec
 class Writer:
     """Writes a program's units in their order. Buffers are planned on the way, so the pieces come in order, too."""
 
+    constants: dict[int, Any]
+    death: list[int]
+    grouped: set[int]
+    into: dict[int, str]
+    order: Sequence[Unit]
+    program: Program
+    silent: bool
+    source: str
+    targets: dict[int, str]
+
     def __init__(self, program: Program, into: Sequence[int], order: Sequence[Unit]) -> None:
         self.program, self.order = program, order
         self.targets = {k: f"o{k}" for k in into}

@@ -70,6 +70,8 @@ class OutOfSteps(Exception):  # noqa: N818 - it is no error of anybody's
 class Report:
     """What is found on the way, unless it is muted; and how many steps are left."""
 
+    doubts: int
+
     path: str
     lines: list[str]
     muted: int

@@ -22,7 +22,7 @@ from symbolic.backends.native.matrices import matrices
 from symbolic.backends.native.nests import Nest, Step
 from symbolic.backends.native.pointwise import stored
 from symbolic.backends.native.reductions import IDENTITY
-from symbolic.backends.native.text import Function, Value
+from symbolic.backends.native.text import Function, Module, Value
 
 if TYPE_CHECKING:
     from symbolic.backends.native.machine import Native
@@ -56,6 +56,10 @@ class Blocks(NamedTuple):
 
 class Assembly:
     """A program's functions and calls; `steps` are the names of its segments, and what NumPy runs between them."""
+
+    entry: Entry | None
+    module: Module
+    native: Native
 
     def __init__(self, native: Native, apart: bool) -> None:
         self.native, self.module = native, native.host.module()

@@ -13,7 +13,7 @@ import numpy as np
 from symbolic.backends.native import layouts
 from symbolic.backends.native.entry import Entry
 from symbolic.backends.native.pointwise import stored
-from symbolic.backends.native.text import Module, Value
+from symbolic.backends.native.text import Function, Module, Value
 from symbolic.hints import convert
 from symbolic.spec import Spec
 
@@ -32,6 +32,11 @@ class Unfit(Exception):  # noqa: N818  # no fault: the general way is taken
 
 class Taking:
     """Reads the leaves of a program out of objects, and makes its results."""
+
+    e: Entry
+    f: Function
+    native: Native
+    table: Value
 
     def __init__(self, native: Native, entry: Entry) -> None:
         self.native, self.e, self.f = native, entry, entry.f

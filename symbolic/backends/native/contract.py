@@ -24,6 +24,15 @@ _WRITTEN_OUT = 4  # steps of a sum that are written one after the other
 class Plan:
     """A contraction without the axes of size 1: which axis runs in vectors, which in rows."""
 
+    column: int
+    depth: int | None
+    free: list[int]
+    one: int
+    row: int
+    sides: list[list[int]]
+    summed: list[int]
+    swapped: bool
+
     def __init__(self, task: Contract) -> None:
         kept = [k for k, size in enumerate(task.domain) if size != 1]
         self.task = task
@@ -102,6 +111,14 @@ def as_nest(task: Contract) -> Nest:
 
 class Tiles:
     """Writes a contraction as a function of three pointers: left, right, result."""
+
+    f: Function
+    kind: str
+    lanes: int
+    masked: bool
+    module: Module
+    plan: Plan
+    sides: list[list[int]]
 
     def __init__(self, module: Module, bits: int, registers: int, plan: Plan) -> None:
         self.module, self.plan = module, plan
@@ -270,6 +287,9 @@ class Dots(Tiles):
     Where the sums are long, the outermost axis of them is outside of the tiles, which add to the result then, so that
     what they read stays in the cache.
     """
+
+    apart: list[int]
+    few: int | None
 
     def write(self, name: str) -> Function:
         plan = self.plan

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from symbolic.backends.native import layouts
 from symbolic.backends.native.abi import TABLE
-from symbolic.backends.native.text import Module, Value
+from symbolic.backends.native.text import Function, Module, Value
 
 __all__ = ["Entry"]
 
@@ -26,6 +26,12 @@ class Entry:
     `words` are the names of what its table holds, for `abi.attach`: addresses are never in the code, which other
     processes run, too. Names of the caller's own are free, `fallback` is the one of `fall_back`.
     """
+
+    callee: Value
+    count: Value
+    f: Function
+    given: Value
+    keywords: Value
 
     def __init__(self, module: Module, name: str) -> None:
         self.f = module.function(name, ["ptr", "ptr", "i64", "ptr"], "ptr", "nounwind")

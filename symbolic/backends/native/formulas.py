@@ -20,6 +20,8 @@ class Term:
     """
 
     __slots__ = ("function", "value")
+    function: Function
+    value: Value
 
     def __init__(self, function: Function, value: Value) -> None:
         self.function, self.value = function, value

@@ -14,7 +14,7 @@ import numpy as np
 
 from symbolic.backends.native import pointwise, vectors
 from symbolic.backends.native.access import Sizes, in_order
-from symbolic.backends.native.axes import kept_strides, walked
+from symbolic.backends.native.axes import Axes, kept_strides, walked
 from symbolic.backends.native.counting import lanes_within
 from symbolic.backends.native.lowering import FLAG, Check, Looping, Point, Reduce, Write
 from symbolic.backends.native.nests import Access, Nest, Step
@@ -52,6 +52,19 @@ class _Region(NamedTuple):
 
 class Writer:
     """Writes one nest as a function of the module."""
+
+    axes: Axes
+    bits: int
+    checked: dict[str, Any | None]
+    constants: dict[int, Any]
+    dtype: Any
+    f: Function
+    fixed: dict[Access, tuple[Value, Value]]
+    lanes: int
+    module: Module
+    nest: Nest
+    oddities: Oddities
+    pointers: list[Pointer]
 
     def __init__(
         self, module: Module, bits: int, nest: Nest, dtype: Callable[[int], np.dtype[Any]], constants: dict[int, Any]

@@ -106,6 +106,10 @@ Rule = Callable[["Lowered", Instruction], None]
 class Lowered:
     """A program's tasks in order, and where each slot's entries are."""
 
+    program: Program
+    rule: Any
+    uses: Counter[int]
+
     def __init__(self, program: Program, rule: Callable[[Instruction], Rule]) -> None:
         self.program, self.rule = program, rule
         self.specs: list[AnySpec] = list(program.specs)

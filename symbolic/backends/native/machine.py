@@ -45,6 +45,24 @@ _MUCH = 100_000
 class Native:
     """A program as native code. One thread at a time runs it; `run` says no to a second one."""
 
+    address: int
+    arena: Any
+    arrays: dict[int, Any]
+    claim: Any
+    groups: Any
+    host: Host
+    into: tuple[int, ...]
+    lock: Any
+    lowered: Lowered
+    makers: dict[int, partial[Any]]
+    observed: bool
+    places: dict[int, int]
+    program: Program
+    results: list[int | None]
+    schedule: Schedule
+    table: Any
+    work: int
+
     ready: bool
     """False if little would be native; then nothing else is there."""
     segment: str

@@ -110,6 +110,10 @@ Stage = Nest | Contract | External
 class Schedule:
     """Stages in the order in which they run, with where each value is made and last read."""
 
+    lowered: Lowered
+    outputs: Sequence[int]
+    tasks: list[Task]
+
     def __init__(self, lowered: Lowered, outputs: Sequence[int]) -> None:
         self.lowered, self.outputs = lowered, outputs
         self.stages: list[Stage] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from symbolic.backends.native import vectors
 from symbolic.backends.native.axes import Axes
@@ -18,6 +19,14 @@ _COMBINE = {"any": "logical_or", "all": "logical_and"}
 
 class Reduction:
     """One reduction of a nest that is being written. Within the loops from `depth` on its sums are in registers."""
+
+    adds: bool
+    depth: int
+    f: Function
+    is_filled: bool
+    lanes: int
+    strides: Any
+    task: Reduce
 
     def __init__(self, f: Function, task: Reduce, axes: Axes, lanes: int, goes_on: bool) -> None:
         self.f, self.task, self.lanes = f, task, lanes
@@ -115,6 +124,10 @@ class Reduction:
 
 class Oddities:
     """Whether any entry that is looked at is not finite: for each kind of numbers a sum of 0 · x, 0 or NaN."""
+
+    f: Function
+    lanes: int
+    sums: dict[str, Value]
 
     def __init__(self, f: Function, kinds: Iterable[str], lanes: int) -> None:
         self.f, self.lanes = f, lanes

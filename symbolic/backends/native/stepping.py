@@ -29,12 +29,24 @@ _LIST_SIZE = 16
 class Kept:
     """One value that a step moves: the output that it is, the leaf that reads it, and who has it otherwise."""
 
+    base: int
+    blank: Any
+    leaf: int | None
+    value: Any
+
     def __init__(self, base: int, leaf: int | None, value: Any, blank: Any) -> None:
         self.base, self.leaf, self.value, self.blank = base, leaf, value, blank
 
 
 class Writing:
     """Writes the functions that take steps of one program on so many inputs."""
+
+    count: int
+    gives: str
+    kept: Sequence[Kept]
+    native: Native
+    rate: int
+    watching: Watching
 
     def __init__(
         self, native: Native, count: int, watching: Watching, kept: Sequence[Kept], rate: int, gives: str

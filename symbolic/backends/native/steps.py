@@ -44,6 +44,25 @@ _SETTLING = threading.RLock()
 class Steps:
     """The steps of one trainer on inputs of one kind. `Unfit` where they need Python in between."""
 
+    began: int
+    count: int
+    gives: str
+    held: bool
+    idle: int
+    kept: list[Kept]
+    key: Any
+    loop: Any
+    numbers: list[int]
+    on: Specialization
+    owned: Any
+    rate: int
+    step: Step
+    taken: int
+    trainer: Any
+    wait: int
+    watching: Watching
+    words: Any
+
     def __init__(
         self, trainer: Trainer[Any, Any], on: Specialization, step: Step, groups: Groups, inputs: Sequence[Any]
     ) -> None:
@@ -144,7 +163,7 @@ class Steps:
         assert isinstance(spec, Spec)
         numbers = native.table.view(np.float64)
         if self.rate in native.word:
-            numbers[native.word[self.rate]] = optimizer.learning_rate  # type: ignore[assignment]  # `_take` has looked
+            numbers[native.word[self.rate]] = optimizer.learning_rate
         if self.rate + 1 in native.word:
             numbers[native.word[self.rate + 1]] = optimizer.count + 1.0
         self.taken = optimizer.count

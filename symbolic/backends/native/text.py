@@ -58,6 +58,9 @@ class Module:
     scalef: whether it has AVX-512's x · 2ᵏ (F for vectors of 64 bytes, VL for shorter ones).
     """
 
+    fma: bool
+    scalef: bool
+
     def __init__(self, fma: bool = True, scalef: bool = False) -> None:
         self.fma, self.scalef = fma, scalef
         self.functions: list[Function] = []
@@ -97,6 +100,15 @@ class Module:
 
 class Function:
     """The body of one function, being written. A method that gives a `Value` has written the line that makes it."""
+
+    arguments: list[Value]
+    block: str
+    count: int
+    module: Module
+    name: str
+    parameters: str
+    private: bool
+    result: str
 
     def __init__(
         self, module: Module, name: str, parameters: Sequence[str], result: str, attributes: str, private: bool

@@ -23,6 +23,8 @@ _CELL, _DICT_USED, _FURTHEST = 16, 16, 160
 class Watching:
     """The watches of a trace, as words that must be what they were; `ok` is False where one cannot be put so."""
 
+    ok: bool
+
     def __init__(self, watches: Sequence[Any]) -> None:
         self.globals: list[tuple[dict[str, Any], str, Any]] = []
         self.words: list[tuple[int, int]] = []
