@@ -186,7 +186,7 @@ def test_what_is_not_finite_comes_through_reductions(dtype: Any, axis: Any) -> N
 
 KINKED: list[Callable[[Any], Any]] = [
     lambda x: np.maximum(x, 0.0),
-    lambda x: np.maximum(0, x) * 1.0,
+    lambda x: s.ReLU(x) if isinstance(x, s.Layer) else np.where(x <= 0, 0.0, x),
     lambda x: np.minimum(x, 1.0) + np.abs(x),
     lambda x: np.where(x > 0, x, 0.5 * x),
     lambda x: np.clip(x, -1.0, 2.0),
@@ -343,11 +343,11 @@ SUMS: list[Callable[[Any], Any]] = [
 @pytest.mark.parametrize("sum_of", SUMS, ids=range(len(SUMS)))
 def test_long_sums_are_accurate(sum_of: Callable[[Any], Any]) -> None:
     """About as NumPy's, which adds by halves what is contiguous."""
-    for dtype, size in ((np.float64, 700_007), (np.float32, 700_007), (np.float32, 7_007)):
+    for dtype, size in ((np.float64, 700_007), (np.float32, 7_000_007 if sum_of is np.sum else 700_007)):
         x = (RNG.random(size) + 0.1).astype(dtype)
         want = float(sum_of(x.astype(np.longdouble)))
         error, other = (abs(float(on(one, network(sum_of, 1).predict, x)) / want - 1) for one in ("native", "numpy"))
-        assert error <= 4 * other + 16 * np.finfo(dtype).eps
+        assert error <= 2 * other + 6 * np.finfo(dtype).eps
 
 
 def test_a_long_program_is_compiled_beside_the_calls() -> None:

@@ -220,9 +220,13 @@ def test_another_value_of_a_global_is_seen() -> None:
     try:
         for k in range(8):
             SCALE = float(k // 3)
-            for _ in range(4):
-                assert step(x) == pytest.approx(np.sum((x - SCALE) ** 2), rel=1e-12)
-                assert net.predict(x) == pytest.approx(np.sum((x - SCALE) ** 2), rel=1e-12)
+            want = pytest.approx(np.sum((x - SCALE) ** 2), rel=1e-12)
+            assert [step(x) for _ in range(6)] == [want] * 6
+            assert in_machine_code(step)
+            SCALE += 0.5
+            want = pytest.approx(np.sum((x - SCALE) ** 2), rel=1e-12)
+            assert step(x) == want, "in machine code it has not been seen"
+            assert [net.predict(x) for _ in range(4)] == [want] * 4
     finally:
         SCALE = 1.0
 
@@ -367,12 +371,34 @@ def test_a_handler_may_read_and_step_in_the_middle_of_a_row() -> None:
     x = np.ones(4)
     for _ in range(4):
         step(x)
+    rows = 0
     with alarmed(2e-3, look):
         while len(seen) < 6:
-            step.run(20_000, x)
+            step.run(2_000_000, x)
+            rows += 1
+    assert optimizer.count == 4 + 2_000_000 * rows + len(seen) // 2, "a step was lost"
     moves = [(b[0] - a[0], b[1] - a[1]) for a, b in zip(seen[::2], seen[1::2], strict=True)]
     assert moves == [(1, -2.0)] * (len(seen) // 2)
     assert np.all(w.value == -(optimizer.count + len(seen) // 2)), "the handler's steps were of other inputs"
+
+
+@needs_timer
+def test_a_handler_may_step_without_looking() -> None:
+    """Then the row goes on with what it was given, not with what the handler gave."""
+    step, w, optimizer = counting()
+    calls: list[int] = []
+
+    def look(*_: Any) -> None:
+        calls.append(1)
+        step(np.full(4, 2.0))
+        signal.setitimer(signal.ITIMER_REAL, 2e-3)
+
+    for _ in range(4):
+        step(np.ones(4))
+    with alarmed(2e-3, look):
+        while len(calls) < 4:
+            step.run(2_000_000, np.ones(4))
+    assert np.all(w.value == -(optimizer.count + len(calls)))
 
 
 def test_a_reader_need_not_wait_for_a_row_of_steps() -> None:
