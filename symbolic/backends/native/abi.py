@@ -8,6 +8,7 @@ inherits from it calls like any other until `attach` gives an instance an addres
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -173,3 +174,15 @@ def callable_of(
     made.__name__, made.__wrapped__ = name, fallback
     there = attach(made, library, name, words, {"fallback": id(fallback), **(given or {})}, (fallback, keeping))
     return made if there else fallback  # type: ignore[return-value]  # mypy sees no `__call__`
+
+
+def weakly(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that does not keep its object, for what the object itself keeps."""
+    held = weakref.WeakMethod(method)
+
+    def call(*given: Any) -> Any:
+        found = held()
+        assert found is not None
+        return found(*given)
+
+    return call

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import ctypes
 import threading
-import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from symbolic.backends.native import pool
-from symbolic.backends.native.abi import callable_of
+from symbolic.backends.native.abi import callable_of, weakly
 from symbolic.backends.native.assembly import BLAS, OWN, WORK, Assembly
 from symbolic.backends.native.blas import routine
 from symbolic.backends.native.blocks import groups
@@ -27,7 +25,7 @@ from symbolic.backends.native.engine import load
 from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.lowering import Contract, External, Lowered
 from symbolic.backends.native.matrices import matrices
-from symbolic.backends.native.nests import Nest, Schedule, Stage, arranged
+from symbolic.backends.native.nests import Nest, Schedule, arranged, work_of
 from symbolic.backends.native.rules import rule
 from symbolic.plan import Program, own
 from symbolic.spec import Spec
@@ -83,7 +81,7 @@ class Native:
             if base is not None:
                 self.lowered.check(base)
         self.schedule = Schedule(self.lowered, [base for base in self.results if base is not None])
-        self.work = sum(map(_work, self.schedule.stages))
+        self.work = sum(map(work_of, self.schedule.stages))
         self.ready = always or self._is_worth()
         if not self.ready:
             return
@@ -113,7 +111,7 @@ class Native:
         self.function: Callable[..., Any] = self.general
         if entry is not None:
             words = {"words": self.address, **self.given()}
-            name, general = entry.f.name, _weakly(self.general)
+            name, general = entry.f.name, weakly(self.general)
             self.function = callable_of(library, name, general, entry.words, words, (self.table, self.makers))
         self.lock = threading.Lock()
         self.buffered = True
@@ -387,27 +385,8 @@ class Native:
         return isinstance(value, np.ndarray) and value.base is not None
 
 
-def _weakly(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that does not keep its object, for what the object itself keeps."""
-    held = weakref.WeakMethod(method)
-
-    def call(*given: Any) -> Any:
-        found = held()
-        assert found is not None
-        return found(*given)
-
-    return call
-
-
 def _is_finite(value: Any) -> bool:
     return not isinstance(value, (float, np.floating, np.ndarray)) or bool(np.all(np.isfinite(value)))
-
-
-def _work(stage: Stage) -> int:
-    """About how many operations on single entries a stage is."""
-    if isinstance(stage, Nest):
-        return prod(stage.domain) * len(stage.steps)
-    return prod(stage.domain) if isinstance(stage, Contract) else 0
 
 
 __all__ = ["Native"]

@@ -235,3 +235,10 @@ def _give_back(gaps: dict[int, int], start: int, stop: int) -> None:
         stop = gaps.pop(stop)
     before = next((one for one, end in gaps.items() if end == start), None)
     gaps[start if before is None else before] = stop
+
+
+def work_of(stage: Stage) -> int:
+    """About how many operations on single entries a stage is."""
+    if isinstance(stage, Nest):
+        return prod(stage.domain) * len(stage.steps)
+    return prod(stage.domain) if isinstance(stage, Contract) else 0
