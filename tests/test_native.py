@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import warnings
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -78,7 +79,8 @@ def law_value(subject: Subject, data: st.DataObject) -> bool:
     """On any dtype and shape, special values among them, in any memory layout: NumPy's value, or its error."""
     draw = Draw(data, data.draw(st.sampled_from(KINDS)), loose=True, python=True)
     call = subject.arguments(draw, special=True)
-    layout = data.draw(st.sampled_from(sorted(LAYOUTS)))
+    turn = zlib.crc32(str(subject).encode()) % len(LAYOUTS)  # each layout comes first for some subjects
+    layout = data.draw(st.sampled_from([*sorted(LAYOUTS)[turn:], *sorted(LAYOUTS)[:turn]]))
     arrays = [LAYOUTS[layout](one) for one in call.arrays]
     net = network(subject.of(call), len(arrays))
     want, got = on("numpy", net.predict, *arrays), on("native", net.predict, *arrays)
@@ -110,8 +112,8 @@ def law_gradient(subject: Subject, data: st.DataObject) -> bool:
     return True
 
 
-test_value = drawn(law_value, EXAMPLES)
-test_gradient = drawn(law_gradient, EXAMPLES // 2)
+test_value = drawn(law_value, EXAMPLES - 1 or 1)
+test_gradient = drawn(law_gradient, max(EXAMPLES // 2, 1))
 
 
 # --------------------------------------------------------------------------- special values
@@ -147,7 +149,7 @@ def test_special_values_of_every_dtype(name: str, dtype: str) -> None:
     floating = known.dtype.kind == "f"
     function = looked_at(ufunc) if floating else lambda *given: (ufunc(*given), given[0])
     net = network(function, ufunc.nin)
-    for size in (len(arrays[0]), 13):
+    for size in (len(arrays[0]), 13) if floating else (13,):
         given = [one[-size:].copy() for one in arrays]
         want, got = on("numpy", function, *given), on("native", net.predict, *given)
         assert not isinstance(got, Exception), got
@@ -305,7 +307,8 @@ def test_programs_whose_calls_are_data(steps: Any, shapes: Any) -> None:
 def test_small_programs(program: Program) -> None:
     """Those of plain Python: on every path the value and the slope of NumPy's machine."""
     places = tuple(range(len(program.inputs[0])))
-    for args in program.inputs:
+    few = program.inputs[:: max(1, len(program.inputs) - 1)]
+    for args in program.inputs if EXAMPLES > 2 else few:
         found = [
             on(machine, value_and_grad(program.function, places), *copied(args)) for machine in ("native", "numpy")
         ]
@@ -377,12 +380,11 @@ def test_a_long_program_is_compiled_beside_the_calls() -> None:
 @pytest.mark.parametrize("cpu", ["sse2", "avx2"])
 def test_the_laws_hold_for_narrower_vectors(cpu: str) -> None:
     """In a process of its own, which writes code for that processor."""
-    chosen = (
-        "(special_values and (f8 or f4)) or reductions or (test_programs and not data) or long_sums or large_arrays"
-    )
+    chosen = "(special_values and (f8 or f4)) or block_by_block or long_sums"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-n", "0", "-q", "-p", "no:cacheprovider", __file__, "-k", chosen],
         env={**os.environ, "SYMBOLIC_CPU": cpu, "SYMBOLIC_MACHINE": "native"},
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
