@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, overload
 
 import numpy as np
 
-from symbolic.backends.native.abi import Callee, quick
+from symbolic.backends.native.abi import Callee, detach, quick
 from symbolic.changes import COMMITTING, STEPPING, commit
 from symbolic.context import here, inside
 from symbolic.errors import DtypeError, NonFiniteError, SymbolicError, Where, place_of, warn
@@ -138,16 +138,29 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
     shortcuts: Shortcuts
 
     net: Network
-    optimizer: Any
+    steps: Any
+    tried: Any
 
     def __init__(self, net: Any, optimizer: Any) -> None:
+        self.net = net
+        self.layer: AnyLayer = net.layer  # which its record does not keep alive
+        self.optimizer = optimizer
+
+    @property
+    def optimizer(self) -> Any:
+        """What moves the weights; `None` for each weight's own. Another may be set between two steps."""
+        return self._optimizer
+
+    @optimizer.setter
+    def optimizer(self, optimizer: Any) -> None:
         if optimizer is not None and (isinstance(optimizer, type) or not hasattr(optimizer, "formula")):
             refuse(f"{optimizer!r} as an optimizer", "give an instance of one: SGD(0.1), Adam(0.001)", DtypeError)
-        self.net, self.optimizer = net, optimizer
-        self.layer: AnyLayer = net.layer  # which its record does not keep alive
-        self.shortcuts = Shortcuts()
-        self.tried: Any = None  # the code of which that was tried last
-        self.steps: Any = None  # in machine code, where they can be
+        with STEPPING:
+            detach(self)  # what was made ready for steps by the one before
+            self._optimizer = optimizer
+            self.shortcuts = Shortcuts()
+            self.tried = None  # the code of which steps in machine code were tried last
+            self.steps = None  # in machine code, where they can be
 
     @overload
     def __call__(self: Trainer[Tape[A, Any], Tape[B, Any]], a: A, /) -> B: ...

@@ -115,6 +115,7 @@ EVENTS: dict[str, Callable[..., Any]] = {
     ),
     "a weight is assigned": lambda net, w, b, optimizer, step: w.assign(np.ones((3, 2))),
     "another rate": lambda net, w, b, optimizer, step: setattr(optimizer, "learning_rate", 0.01),
+    "another optimizer": lambda net, w, b, optimizer, step: setattr(step, "optimizer", SGD(0.05)),
     "a prediction": lambda net, w, b, optimizer, step: net.predict(X, Y),
     "another batch": lambda net, w, b, optimizer, step: [step(X[:5], Y[:5]) for _ in range(3)],
     "several at once": lambda net, w, b, optimizer, step: step.run(7, X, Y),

@@ -334,6 +334,7 @@ def test_the_rate_the_settings_and_the_optimizer_may_change() -> None:
         (lambda: setattr(optimizer, "scale", 4.0), 2.0),
         (lambda: setattr(optimizer, "learning_rate", lambda count: 0.25), 1.0),
         (lambda: w.assign(100.0), 1.0),
+        (lambda: setattr(step, "optimizer", SGD(8.0)), 8.0),
     ]
     for change, moved in changes:
         change()
