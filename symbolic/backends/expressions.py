@@ -89,12 +89,19 @@ _ALIKE = frozenset(
 
 
 def product_of(program: Program, one: Instruction, at: int, target: str) -> Any:
-    """`np.dot`, where it is the same as `np.matmul`: of matrices on the way back, into an array of ours."""
+    """`np.dot`, where it is `np.matmul` to the last bit: of matrices on the way back, into an array of ours.
+
+    With a vector, or one row, the two ask the BLAS for other products, which round otherwise.
+    """
     if one.kernel is not np.matmul or at < program.split or target[:1] == "o" or not isinstance(one.spec, Spec):
         return None
     specs = [program.specs[k] for k in one.sources]
     plain = all(
-        isinstance(spec, Spec) and spec.known and spec.dtype == one.spec.dtype and len(spec.shape or ()) in (1, 2)
-        for spec in specs
+        isinstance(spec, Spec) and spec.known and spec.dtype == one.spec.dtype and _is_matrix(spec) for spec in specs
     )
     return np.dot if plain and one.spec.dtype in _REAL and one.spec.shape else None
+
+
+def _is_matrix(spec: Spec) -> bool:
+    """Whether an array has rows and columns, several of each."""
+    return spec.shape is not None and len(spec.shape) == 2 and 1 not in spec.shape
