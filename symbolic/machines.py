@@ -24,7 +24,7 @@ from symbolic.plan import Program
 if TYPE_CHECKING:
     from symbolic.execution import Executable
 
-__all__ = ["Code", "MachineName", "code_for", "use"]
+__all__ = ["Code", "MachineName", "chosen", "code_for", "use"]
 
 MachineName: TypeAlias = Literal["auto", "numpy", "native"]
 _NAMES: Final = ("auto", "numpy", "native")
@@ -83,6 +83,11 @@ class use:  # noqa: N801  # it is called like a function, and entered like one o
 
     def __exit__(self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None) -> None:
         _choose(self._before)
+
+
+def chosen() -> str:
+    """The machine that was chosen last: `"auto"` where none was."""
+    return _Choice.name
 
 
 def _check(machine: str, said: str = "") -> None:
