@@ -6,7 +6,7 @@ together, so that rounding does not grow along the chain.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,24 +23,9 @@ def inputs(size: Size) -> Inputs:
 
 
 def symbolic(n: int) -> Any:
-    from symbolic import Symbolic, symbolic
+    from symbolic import symbolic
 
-    Row = Annotated[np.ndarray, Symbolic["entries"]]
-
-    @symbolic
-    def chain(x: Row, a: Row, b: Row) -> float:
-        for k in range(n):
-            if k % 10 == 9:
-                x = np.tanh(x)
-            elif k % 3 == 0:
-                x = x * a
-            elif k % 3 == 1:
-                x = x - b
-            else:
-                x = np.abs(x)
-        return np.sum(x)
-
-    return chain
+    return symbolic(chain(n, np), np.ndarray, np.ndarray, np.ndarray, returns=float)
 
 
 def chain(n: int, np: Any) -> Formula:

@@ -48,7 +48,7 @@ def total(spot: Any, strike: Any, years: Any, rate: Any, volatility: Any) -> Any
 
 def ndtr(x: Any) -> Any:
     """Stands in the text above for the function of each library."""
-    raise NotImplementedError
+    raise NotImplementedError  # it is never called by this name
 
 
 def with_jax() -> Formula:

@@ -92,13 +92,12 @@ class Plan:
 
 
 def as_nest(task: Contract) -> Nest:
-    """The same as a nest: each product, and their sum. For products of a matrix and a vector, and of two vectors."""
+    """The same as a nest: each product, and their sum. For products that no tile fits, of two vectors among them."""
+    assert task.region is None  # only what tiles fit is added in there
     nest = Nest(tuple([size for size in task.domain if size != 1]))
     product = -1
     kinds = (task.dtype, task.dtype)
     nest.add(Point(product, task.domain, "multiply", task.operands, kinds, task.dtype))
-    if task.region is not None:
-        raise NotImplementedError  # by whoever has no tiles for it
     if all(task.domain[a] == 1 for a in task.axes):
         nest.steps[0] = nest.steps[0]._replace(task=nest.steps[0].task._replace(target=task.target))
         nest.made = {task.target}

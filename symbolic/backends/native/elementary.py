@@ -21,6 +21,9 @@ from symbolic.backends.native import (
 from symbolic.backends.native.formulas import Term
 from symbolic.backends.native.text import Function, Value
 
+_SHORT = "sqrt floor ceil trunc rint absolute sign copysign maximum minimum fmax fmin"
+SHORT = frozenset(_SHORT.split())
+"""Those that are a few instructions, or one."""
 FORMULAS: dict[str, Callable[..., Term]] = {
     name: getattr(room, name)
     for room, names in (
@@ -31,7 +34,7 @@ FORMULAS: dict[str, Callable[..., Term]] = {
         (powers, "power cbrt hypot"),
         (error_function, "erf erfc ndtr log_ndtr"),
         (remainders, "fmod remainder floor_divide"),
-        (rounding, "sqrt floor ceil trunc rint absolute sign copysign maximum minimum fmax fmin"),
+        (rounding, _SHORT),
     )
     for name in names.split()
 }

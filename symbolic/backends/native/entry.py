@@ -68,10 +68,14 @@ class Entry:
         self.f.branch(condition, on, otherwise)
         self.f.start(on)
 
+    def number(self) -> Value:
+        """How many objects a call is given by position."""
+        return self.f.bits("and", self.count, self.f.constant("i64", _COUNT))
+
     def arguments(self, count: int, otherwise: str) -> list[Value]:
         """The objects that a call is given: so many by position, and none by name."""
         f = self.f
-        number = f.bits("and", self.count, f.constant("i64", _COUNT))
+        number = self.number()
         named = f.convert("ptrtoint", self.keywords, "i64")
         wrong = f.bits("or", f.bits("xor", number, f.constant("i64", count)), named)
         self.check(f.compare("eq", wrong, f.constant("i64", 0)), otherwise)
@@ -128,6 +132,10 @@ class Entry:
     def word_is_zero(self, address: Value, otherwise: str) -> None:
         """Eight bytes of memory are zero: a watch that nobody has tripped."""
         self.check(self.f.compare("eq", self.f.load(address, "i64"), self.f.constant("i64", 0)), otherwise)
+
+    def usual(self, otherwise: str) -> None:
+        """No special mode is on in any thread: the list that the table has as `modes` is empty."""
+        self.word_is_zero(self._field(self.word("modes"), layouts.LIST_SIZE), otherwise)
 
     def same_object(self, address: Value, expected: Value, otherwise: str) -> None:
         """A place in memory, such as that of a closure's cell, holds this object."""

@@ -306,4 +306,4 @@ def _inner(task: Looping) -> tuple[np.dtype[Any], ...]:
 
 def _weight(task: Looping) -> int:
     """About how many instructions a task is."""
-    return _HEAVY if isinstance(task, Point) and task.function not in pointwise.BASIC else 1
+    return _HEAVY if isinstance(task, Point) and not pointwise.is_short(task.function) else 1

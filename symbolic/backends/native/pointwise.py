@@ -65,21 +65,13 @@ def _multiply(f: Function, dtype: Any, a: Value, b: Value) -> Value:
 
 
 def _absolute(f: Function, dtype: Any, a: Value) -> Value:
-    if a.is_float:
-        return f.intrinsic("fabs", a)
     if dtype.kind != "i":
         return a
     return f.select(f.compare("slt", a, f.like(a, 0)), f.neg(a), a)
 
 
 def _extreme(how: str) -> Callable[..., Value]:
-    """The first operand where it compares so or is NaN, else the second: NaN comes through."""
-
     def write(f: Function, dtype: Any, a: Value, b: Value) -> Value:
-        if a.is_float:
-            unordered = "u" + {"ge": "ge", "le": "le"}[how]
-            taken = f.select(f.compare(unordered, a, b), a, b)  # also where either is NaN
-            return f.select(f.compare("uno", b, b), b, taken)
         if dtype.kind == "b":
             return f.bits("or" if how == "ge" else "and", a, b)
         return f.select(f.compare(("s" if dtype.kind == "i" else "u") + how, a, b), a, b)
@@ -118,12 +110,8 @@ def _isinf(f: Function, dtype: Any, a: Value) -> Value:
 
 def _sign(f: Function, dtype: Any, a: Value) -> Value:
     zero, one = f.like(a, 0), f.like(a, 1)
-    if not a.is_float:
-        found = f.select(f.compare("ne" if dtype.kind == "u" else "sgt", a, zero), one, zero)
-        return found if dtype.kind == "u" else f.select(f.compare("slt", a, zero), f.like(a, -1), found)
-    found = f.select(f.compare("ogt", a, zero), one, a)  # 0 and NaN stay
-    found = f.select(f.compare("olt", a, zero), f.like(a, -1), found)
-    return f.select(f.compare("oeq", a, zero), zero, found)
+    found = f.select(f.compare("ne" if dtype.kind == "u" else "sgt", a, zero), one, zero)
+    return found if dtype.kind == "u" else f.select(f.compare("slt", a, zero), f.like(a, -1), found)
 
 
 def _peak(f: Function, dtype: Any, a: Value) -> Value:
@@ -156,12 +144,6 @@ BASIC: dict[str, Callable[..., Value]] = {
     "positive": lambda f, dtype, a: a,
     "square": lambda f, dtype, a: _multiply(f, dtype, a, a),
     "reciprocal": lambda f, dtype, a: f.div(f.like(a, 1), a),
-    "absolute": _absolute,
-    "fabs": _absolute,
-    "sqrt": lambda f, dtype, a: f.intrinsic("sqrt", a),
-    "sign": _sign,
-    "maximum": _extreme("ge"),
-    "minimum": _extreme("le"),
     "greater": _comparison("gt"),
     "greater_equal": _comparison("ge"),
     "less": _comparison("lt"),
@@ -180,11 +162,6 @@ BASIC: dict[str, Callable[..., Value]] = {
     "bitwise_or": _bits("or"),
     "bitwise_xor": _bits("xor"),
     "invert": lambda f, dtype, a: f.invert(a),
-    "floor": lambda f, dtype, a: f.intrinsic("floor", a),
-    "ceil": lambda f, dtype, a: f.intrinsic("ceil", a),
-    "trunc": lambda f, dtype, a: f.intrinsic("trunc", a),
-    "rint": lambda f, dtype, a: f.intrinsic("rint", a),
-    "copysign": lambda f, dtype, a, b: f.intrinsic("copysign", a, b),
     "peak": _peak,
     "share": _share,
     "relu": lambda f, dtype, a: f.select(f.compare("ole", a, f.like(a, 0)), f.like(a, 0), a),  # NaN stays
@@ -193,11 +170,18 @@ BASIC: dict[str, Callable[..., Value]] = {
     "degrees": lambda f, dtype, a: f.mul(a, f.like(a, 180 / math.pi)),
     "radians": lambda f, dtype, a: f.mul(a, f.like(a, math.pi / 180)),
     "heaviside": lambda f, dtype, a, b: _heaviside(f, a, b),
-    "float_power": lambda f, dtype, a, b: elementary.write(f, "power", a, b),
 }
-_FLOATS_ONLY = {"divide", "reciprocal", "fabs", "sqrt", "isnan", "isinf", "isfinite", "peak", "share"}
-_FLOATS_ONLY |= {"relu", "signbit", "degrees", "radians", "heaviside", "float_power"}
-_FLOATS_ONLY |= {"floor", "ceil", "trunc", "rint", "copysign"}
+"""What `elementary` has not, of entries of any kind."""
+_WHOLE: dict[str, Callable[..., Value]] = {
+    "absolute": _absolute,
+    "sign": _sign,
+    "maximum": _extreme("ge"),
+    "minimum": _extreme("le"),
+}
+"""Of whole numbers and Booleans what `elementary` has of the others."""
+_ALIASES = {"fabs": "absolute", "float_power": "power"}
+_FLOATS_ONLY = {"divide", "reciprocal", "isnan", "isinf", "isfinite", "peak", "share"}
+_FLOATS_ONLY |= {"relu", "signbit", "degrees", "radians", "heaviside"}
 _NO_BOOLEANS = {"subtract", "negative", "positive", "absolute", "sign", "square"}
 _BITWISE = {"bitwise_and", "bitwise_or", "bitwise_xor", "invert"}
 
@@ -209,25 +193,33 @@ def supports(function: str, inner: Sequence[np.dtype[Any]], out: np.dtype[Any]) 
     kinds = {one.kind for one in inner}
     if function == "cast":
         return not (inner[0].kind == "f" and out.kind in "iu")  # out of range NumPy and LLVM differ
-    if function in BASIC:
+    if function in BASIC or (function in _WHOLE and "f" not in kinds):
         if function in _FLOATS_ONLY:
             return kinds == {"f"}
         if function in _NO_BOOLEANS:
             return "b" not in kinds
         return function not in _BITWISE or "f" not in kinds
-    return function in elementary.ELEMENTARY and kinds == {"f"} and out.kind == "f"
+    return _ALIASES.get(function, function) in elementary.ELEMENTARY and kinds == {"f"} and out.kind == "f"
 
 
 def write(f: Function, function: str, values: Sequence[Value], inner: Sequence[np.dtype[Any]]) -> Value:
     """The result on values that have been brought to the inner dtypes."""
     if function in BASIC:
         return BASIC[function](f, inner[-1] if function == "where" else inner[0], *values)
-    f.module.uses[function] += 1
-    return elementary.write(f, function, *values, inline=f.module.uses[function] <= _INLINE)
+    if function in _WHOLE and inner[0].kind != "f":
+        return _WHOLE[function](f, inner[0], *values)
+    name = _ALIASES.get(function, function)
+    f.module.uses[name] += not is_short(name)
+    return elementary.write(f, name, *values, inline=f.module.uses[name] <= _INLINE)
+
+
+def is_short(function: str) -> bool:
+    """Whether it is a few instructions."""
+    return function in BASIC or function in elementary.SHORT
 
 
 _INLINE = 6
 """Uses of an elementary function that are written out; a program of thousands calls it, which compiles in less time."""
 
 
-__all__ = ["BASIC", "cast", "element", "from_memory", "stored", "supports", "to_memory", "write"]
+__all__ = ["BASIC", "cast", "element", "from_memory", "is_short", "stored", "supports", "to_memory", "write"]

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["predictor"]
 
-_LIST_SIZE = 16
 _METHOD = 1 << 17  # Py_TPFLAGS_METHOD_DESCRIPTOR
 _LONG = 20_000
 """Operations beyond which what Python does around a call does not count."""
@@ -58,7 +57,7 @@ def _write(native: Native, layer: Any, on: Specialization, count: int, watching:
     taking = Taking(native, e)
     busy = taking.word(BUSY)
     given = e.arguments(count, general)
-    e.word_is_zero(f.at(e.word("modes"), f.index(_LIST_SIZE), "i8"), general)
+    e.usual(general)
     watching.write(e, general)
     e.word_is_zero(busy, general)
     for k, object in enumerate(given):
@@ -137,7 +136,7 @@ def install() -> bool:
     e = Entry(module, "method")
     f = e.f
     otherwise = f.label("general")
-    count = f.bits("and", e.count, f.constant("i64", (1 << 63) - 1))
+    count = e.number()
     e.check(f.compare("ne", count, f.constant("i64", 0)), otherwise)
     layer = e.read(e.given, 0, "ptr")
     found = e.call("PyType_IsSubtype", "i32", e.read(layer, layouts.TYPE, "ptr"), e.word("Layer"))

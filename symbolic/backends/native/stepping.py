@@ -22,8 +22,6 @@ __all__ = ["FIRST", "IN_FORCE", "TAKEN", "Kept", "Writing"]
 
 IN_FORCE, TAKEN, FIRST = 0, 1, 2
 _TURN = 3_000_000  # operations between two looks at what Python wants
-_LIST_SIZE = 16
-"""Where a list has its length."""
 
 
 class Kept:
@@ -68,7 +66,7 @@ class Writing:
         state, busy = e.word("state"), taking.word(BUSY)
         given = e.arguments(self.count + loops, general)
         e.check(f.compare("eq", f.load(state, "i64"), f.constant("i64", 1)), general)
-        e.word_is_zero(f.at(e.word("modes"), f.index(_LIST_SIZE), "i8"), general)
+        e.usual(general)
         self.watching.write(e, general)
         times = f.convert("fptosi", e.float_of(given.pop(0), general), "i64") if loops else None
         values = []

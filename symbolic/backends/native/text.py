@@ -128,9 +128,6 @@ class Function:
         head = f"define {'internal ' if self.private else ''}{self.result} @{self.name}"
         return "\n".join([f"{head}({self.parameters}) {self.attributes} {{", *lines, "}"])
 
-    def rename(self, name: str) -> None:
-        self.name = name
-
     # ------------------------------------------------------------------ lines
     def do(self, line: str) -> None:
         self.lines.append(f"  {line}")
