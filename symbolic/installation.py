@@ -7,8 +7,12 @@ without a word. If it came second, its `__init__.py` replaced ours and nothing h
 from __future__ import annotations
 
 import os
+import time
 
-__all__ = ["check_clash"]
+__all__ = ["LOADED", "check_clash"]
+
+LOADED = time.time_ns()
+"""When the first of our files was read: what has changed since then is not what runs here."""
 
 _FOREIGN = frozenset({"_lowlevel.py", "_lowlevel__lib.so", "debuginfo.py", "symcache.py"})
 """Files of the other distribution that none of ours is called like."""

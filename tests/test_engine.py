@@ -113,8 +113,7 @@ def loaded() -> list[engine.Library]:
     image = images.image_of(compiled.code)
     assert (image is not None) == IS_IMAGED
     if image is not None:
-        again = engine._read(bytes(image))
-        assert again == image
+        assert engine._read(engine._packed(image, {"word": [(1, 2)]})) == (image, {"word": [(1, 2)]})
         ways += [engine._placed(image), engine._placed(image)]
     return ways
 

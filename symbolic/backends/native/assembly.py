@@ -21,16 +21,15 @@ from symbolic.backends.native.lowering import FLAG, Contract, External, Point, R
 from symbolic.backends.native.matrices import matrices
 from symbolic.backends.native.nests import Nest, Step
 from symbolic.backends.native.pointwise import stored
+from symbolic.backends.native.recipes import OWN
 from symbolic.backends.native.reductions import IDENTITY
 from symbolic.backends.native.text import Function, Module, Value
 
 if TYPE_CHECKING:
-    from symbolic.backends.native.machine import Native
+    from symbolic.backends.native.making import Making
 
 WORK = -1
 """The memory that a product of matrices needs while it runs."""
-OWN = 3
-"""The word in which the table's own address stands."""
 BLAS = {"double": -11, "float": -12}
 """The address of a product of matrices in the BLAS, in the words after that."""
 _LONG = 64
@@ -59,9 +58,9 @@ class Assembly:
 
     entry: Entry | None
     module: Module
-    native: Native
+    native: Making
 
-    def __init__(self, native: Native, apart: bool) -> None:
+    def __init__(self, native: Making, apart: bool) -> None:
         self.native, self.module = native, native.host.module()
         self.steps: list[str | External] = []
         self.segments: list[list[Call | Blocks]] = []

@@ -6,28 +6,20 @@ puts each address or number into the table of words, runs the segment, and makes
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from symbolic.backends.native import layouts
 from symbolic.backends.native.entry import Entry
+from symbolic.backends.native.fitting import Unfit
 from symbolic.backends.native.pointwise import stored
+from symbolic.backends.native.recipes import BUSY, FLAGGED, Placed
 from symbolic.backends.native.text import Function, Module, Value
-from symbolic.hints import convert
 from symbolic.spec import Spec
 
-if TYPE_CHECKING:
-    from symbolic.backends.native.machine import Native
-
-BUSY = 2
-"""The word of a program's table that says that it is running."""
 _LONG = 200_000
 """Operations on vectors beyond which other threads may run meanwhile."""
-
-
-class Unfit(Exception):  # noqa: N818  # no fault: the general way is taken
-    """A value that only the general way knows how to take, or to make."""
 
 
 class Taking:
@@ -35,10 +27,10 @@ class Taking:
 
     e: Entry
     f: Function
-    native: Native
+    native: Placed
     table: Value
 
-    def __init__(self, native: Native, entry: Entry) -> None:
+    def __init__(self, native: Placed, entry: Entry) -> None:
         self.native, self.e, self.f = native, entry, entry.f
         self.table = entry.word("words")
 
@@ -50,7 +42,7 @@ class Taking:
 
     def leaf(self, k: int, object: Value, otherwise: str) -> None:
         """The value of a leaf into its word."""
-        spec = self.native.lowered.specs[k]
+        spec = self.native.specs[k]
         if k not in self.native.word or not isinstance(spec, Spec):
             raise Unfit
         self.put(k, self.value(spec, object, otherwise))
@@ -68,7 +60,7 @@ class Taking:
 
     def new(self, base: int, failed: str) -> Value:
         """An array for a result, in its word; the object."""
-        spec = self.native.lowered.spec(base)
+        spec = self.native.spec(base)
         if base in self.native.makers:
             return self._kept(base, failed)
         made, data = self.e.new_array(str(spec.dtype), spec.shape, failed)  # type: ignore[arg-type]  # known
@@ -86,7 +78,7 @@ class Taking:
     def number(self, base: int, failed: str) -> Value:
         """The object of a result that is a number."""
         native, f = self.native, self.f
-        spec = native.lowered.spec(base)
+        spec = native.spec(base)
         if spec.dtype is None or spec.dtype.kind != "f":
             raise Unfit
         found = f.load(self.slot(base), stored(spec.dtype))
@@ -97,7 +89,7 @@ class Taking:
     def run(self, segment: Value) -> None:
         """The program, with the flag cleared before."""
         f = self.f
-        f.store(f.constant("i64", 0), self.word(1))
+        f.store(f.constant("i64", 0), self.word(FLAGGED))
         if self.native.work > _LONG:
             with self.e.unlocked():
                 f.call_at(segment, "void", self.table)
@@ -105,7 +97,7 @@ class Taking:
             f.call_at(segment, "void", self.table)
 
 
-def write_function(native: Native, module: Module) -> Entry | None:
+def write_function(native: Placed, module: Module) -> Entry | None:
     """`call(*leaves, *into)` → the outputs in a tuple; `None` where only the general way knows how."""
     entry = Entry(module, "call")
     try:
@@ -116,7 +108,7 @@ def write_function(native: Native, module: Module) -> Entry | None:
     return entry
 
 
-def _function(native: Native, entry: Entry) -> None:
+def _function(native: Placed, entry: Entry) -> None:
     e, f, program = entry, entry.f, native.program
     taking = Taking(native, e)
     general, failed, spoilt, begun, unmade = map(f.label, ("general", "failed", "spoilt", "begun", "unmade"))
@@ -130,7 +122,7 @@ def _function(native: Native, entry: Entry) -> None:
     if None in bases or len(set(bases)) != len(bases):
         raise Unfit
     for n, object in into.items():
-        spec = native.lowered.spec(bases[n])  # type: ignore[arg-type]  # none is None
+        spec = native.spec(bases[n])  # type: ignore[arg-type]  # none is None
         taking.put(bases[n], e.array_of(object, str(spec.dtype), spec.shape, general, writeable=True))  # type: ignore[arg-type]
     e.claim(busy, general)
     results = e.call("PyTuple_New", "ptr", f.index(len(bases)))
@@ -144,7 +136,7 @@ def _function(native: Native, entry: Entry) -> None:
     e.disclaim(busy)
     odd = f.label("odd")
     if native.program.primal:  # NumPy has warnings for what the function itself gives
-        e.check(f.compare("eq", f.load(taking.word(1), "i64"), f.constant("i64", 0)), odd)
+        e.check(f.compare("eq", f.load(taking.word(FLAGGED), "i64"), f.constant("i64", 0)), odd)
     for n, base in enumerate(bases):
         if native.is_scalar(base):  # type: ignore[arg-type]
             e.tuple_entry(results, n, taking.number(base, spoilt))  # type: ignore[arg-type]
@@ -169,27 +161,8 @@ def _function(native: Native, entry: Entry) -> None:
 
 def number(e: Entry, taking: Taking, base: int, gives: str, failed: str) -> Value:
     """The object of a result that is a number: a Python `float`, or a `scalar` of NumPy's."""
-    f, spec = e.f, taking.native.lowered.spec(base)
+    f, spec = e.f, taking.native.spec(base)
     if gives != "float":
         return e.new_scalar(str(spec.dtype), taking.slot(base), failed)
     value = f.load(taking.slot(base), "double" if spec.dtype == np.dtype(float) else "float")
     return e.new_float(value if value.element == "double" else f.convert("fpext", value, "double"), failed)
-
-
-def given_as(layer: Any, spec: Any) -> str:
-    """Of which kind the loss comes out: a `float`, a `scalar` of NumPy's, an `array`."""
-    kind = type(layer)
-    if not isinstance(spec, Spec) or spec.dtype is None or spec.dtype.kind != "f":
-        raise Unfit
-    plain = "float" if spec.python is float else "array" if spec.shape else "scalar"
-    if getattr(kind, "finish", None) is None:
-        return plain
-    native = kind.declares(layer) if hasattr(kind, "declares") else layer
-    if native is None:
-        return plain
-    zero: Any = np.broadcast_to(spec.dtype.type(0), spec.shape) if plain == "array" else spec.dtype.type(0)  # type: ignore[arg-type]  # known
-    one = zero.item() if plain == "float" else zero
-    made = type(convert(native, one))  # it changes the type, or nothing
-    if made is type(one) or made is float:
-        return plain if made is type(one) else "float"
-    raise Unfit

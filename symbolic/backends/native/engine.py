@@ -20,10 +20,9 @@ from typing import Any, NamedTuple
 
 from symbolic.backends.native import store
 from symbolic.backends.native.host import Host, host
-from symbolic.backends.native.images import Image, image_of
 from symbolic.errors import SymbolicError
 
-__all__ = ["Library", "load", "object_code", "there"]
+__all__ = ["Library", "load", "noted", "object_code", "recalled", "there"]
 
 _OUR_FAULT = 'this is a fault of symbolic: report it, and call symbolic.use("numpy") meanwhile'
 _NUMBERS = count()
@@ -33,8 +32,11 @@ _READ, _RUN = 1, 4  # PROT_READ and PROT_EXEC, which `mmap` has not everywhere
 class Library:
     """Code in memory, for as long as somebody holds this."""
 
-    def __init__(self, addresses: Mapping[str, int], keeping: Any) -> None:
-        self._addresses, self._keeping = addresses, keeping
+    notes: Any
+    """What was said of the code when it was kept."""
+
+    def __init__(self, addresses: Mapping[str, int], keeping: Any, notes: Any = None) -> None:
+        self._addresses, self._keeping, self.notes = addresses, keeping, notes
 
     def address(self, name: str) -> int:
         """Where a function begins.
@@ -54,10 +56,11 @@ def there() -> bool:
     return find_spec("llvmlite") is not None
 
 
-def load(text: str | Callable[[], str], on: Host | None = None, key: str = "") -> Library:
+def load(text: str | Callable[[], str], on: Host | None = None, key: str = "", notes: Any = None) -> Library:
     """The functions of a module, ready to be called; for this processor unless another is given.
 
     With a `key`, which says of what the text is made, the text is only written where no code is kept under that.
+    `notes` are kept with it, for `recalled`: numbers, texts, bytes, and lists, tuples and dictionaries of these.
 
     Raises:
         SymbolicError: LLVM does not take the text, or this system gives no memory that may be run.
@@ -68,34 +71,73 @@ def load(text: str | Callable[[], str], on: Host | None = None, key: str = "") -
         >>> ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(library.address("twice"))(21.0)
         42.0
     """
+    found = recalled(key or text, on)  # type: ignore[arg-type]  # a text, without a key
+    if found is not None:
+        return found
     on = on or host()
-    kept = store.key_of(key or text, on)  # type: ignore[arg-type]  # a text, without a key
-    known = store.get(kept)
-    ready = _ready(text if isinstance(text, str) else text(), on) if known is None else _read(known)
+    ready = _ready(text if isinstance(text, str) else text(), on)
+    store.put(store.key_of(key or text, on), _packed(ready, notes))  # type: ignore[arg-type]  # a text, without a key
+    return _loaded(ready, notes)
+
+
+def noted(write: Callable[[], tuple[str, Any]], on: Host | None, key: str) -> Library:
+    """Code with its notes: recalled, or else made of the text and the notes that `write` gives. An empty key is none."""
+    found = recalled(key, on) if key else None
+    if found is None:
+        text, notes = write()
+        found = load(text, on, key, notes)
+        found.notes = found.notes if key else notes  # the same text may go with other names
+    return found
+
+
+def recalled(key: str, on: Host | None = None) -> Library | None:
+    """What was loaded with this key, in this process or before; None if it is not kept."""
+    known = store.get(store.key_of(key, on or host()))
     if known is None:
-        store.put(kept, bytes(ready))
-    return _placed(ready) if isinstance(ready, Image) else _linked(ready)
+        return None
+    return _loaded(*_read(known))
+
+
+def _packed(ready: Image | Object, notes: Any) -> bytes:
+    return marshal.dumps((type(ready).__name__, *ready, notes), 4)
+
+
+def _read(known: bytes) -> tuple[Image | Object, Any]:
+    kind, *parts, notes = marshal.loads(known)
+    return (Image if kind == "Image" else Object)(*parts), notes
+
+
+def _loaded(ready: Image | Object, notes: Any) -> Library:
+    library = _placed(ready) if isinstance(ready, Image) else _linked(ready)
+    library.notes = notes
+    return library
 
 
 def _ready(text: str, on: Host) -> Image | Object:
+    from symbolic.backends.native.images import image_of
+
     compiled = object_code(text, on)
     return image_of(compiled.code) or compiled
 
 
-def _read(known: bytes) -> Image | Object:
-    kind, *parts = marshal.loads(known)
-    return Image(*parts) if kind == "image" else Object(*parts)
-
-
 # ---------------------------------------------------------------------- from text to object code
+class Image(NamedTuple):
+    """What is copied into memory and run, without LLVM: see `images`."""
+
+    code: bytes
+    symbols: dict[str, int]
+    """Where each function begins that others may call."""
+    own: list[tuple[int, int]]
+    """Where an address within the image is to be written, and which: both from its beginning."""
+    others: list[tuple[int, str]]
+    """Where the address of a function of the C library is to be written, and its name."""
+
+
 class Object(NamedTuple):
     """An object file, and the functions in it that others may call."""
 
     code: bytes
     names: list[str]
-
-    def __bytes__(self) -> bytes:
-        return marshal.dumps(("object", *self), 4)
 
 
 def object_code(text: str, on: Host) -> Object:

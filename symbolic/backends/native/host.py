@@ -10,10 +10,12 @@ import os
 import platform
 import sys
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from symbolic.backends.native.text import BITS, Module
 from symbolic.errors import SymbolicError
+
+if TYPE_CHECKING:
+    from symbolic.backends.native.text import Module
 
 __all__ = ["ARM", "AVX2", "AVX512", "SSE2", "Host", "host"]
 
@@ -39,10 +41,14 @@ class Host(NamedTuple):
 
     def module(self) -> Module:
         """A module for functions that are written for it."""
+        from symbolic.backends.native.text import Module
+
         return Module(self.fma, self.vector_bits == 512)
 
     def lanes(self, element: str) -> int:
         """How many `double`, `float`, `i64`, … fill a vector register."""
+        from symbolic.backends.native.text import BITS
+
         return self.vector_bits // BITS[element]
 
 

@@ -7,10 +7,11 @@ is no image, and LLVM's own loader takes the object as it is.
 
 from __future__ import annotations
 
-import marshal
 import struct
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from symbolic.backends.native.engine import Image
 
 __all__ = ["Image", "image_of"]
 
@@ -21,21 +22,6 @@ _PAGE = 4096
 _UNDEFINED = 0  # the section of a symbol of elsewhere
 _STUB = b"\xff\x25\x02\x00\x00\x00\xcc\xcc"
 """`jmp *[rip + 2]`: on to the address that stands behind it, which is written when the image is loaded."""
-
-
-class Image(NamedTuple):
-    """What is loaded."""
-
-    code: bytes
-    symbols: dict[str, int]
-    """Where each function begins that others may call."""
-    own: list[tuple[int, int]]
-    """Where an address within the image is to be written, and which: both from its beginning."""
-    others: list[tuple[int, str]]
-    """Where the address of a function of the C library is to be written, and its name."""
-
-    def __bytes__(self) -> bytes:
-        return marshal.dumps(("image", *self), 4)
 
 
 class _Section(NamedTuple):

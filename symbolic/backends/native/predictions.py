@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from symbolic.backends.native import layouts
 from symbolic.backends.native.abi import ENTRY, Callee, attach, callable_of, quick
-from symbolic.backends.native.calls import BUSY, Taking, Unfit, given_as, number
-from symbolic.backends.native.engine import load
-from symbolic.backends.native.entry import Entry
+from symbolic.backends.native.engine import Library, noted
+from symbolic.backends.native.fitting import Unfit, given_as
 from symbolic.backends.native.host import host
-from symbolic.backends.native.text import Value
+from symbolic.backends.native.recipes import BUSY, FLAGGED
 from symbolic.backends.native.watching import Watching
 from symbolic.context import MODES
 from symbolic.layer import Layer
@@ -25,6 +24,8 @@ from symbolic.leaves import Cell
 from symbolic.spec import Spec
 
 if TYPE_CHECKING:
+    from symbolic.backends.native.calls import Taking
+    from symbolic.backends.native.entry import Entry
     from symbolic.backends.native.machine import Native
     from symbolic.execution import Specialization
 
@@ -42,16 +43,32 @@ def predictor(native: Native, layer: Any, on: Specialization, inputs: Sequence[A
     watching = Watching(on.tracing.watches)
     if not watching.ok or layouts.trouble() or native.results[0] is None:
         raise Unfit
-    module = native.host.module()
-    e = Entry(module, "predict")
-    _write(native, layer, on, len(inputs), watching, e)
+    library = _library(native, layer, on, len(inputs), watching)
     given = {"words": native.address, "modes": id(MODES), "segment": native.library.address(native.segment)}
     given |= {f"cell {k}": id(weight.cell) for k, weight in enumerate(on.weights)}
     given |= {**watching.given(), **native.given()}
-    return callable_of(load(str(module)), "predict", general, e.words, given, (native, on, watching))
+    return callable_of(library, "predict", general, library.notes, given, (native, on, watching))
 
 
-def _write(native: Native, layer: Any, on: Specialization, count: int, watching: Watching, e: Entry) -> None:
+def _library(native: Native, layer: Any, on: Specialization, count: int, watching: Watching) -> Library:
+    """The code, with what its table holds."""
+    gives = given_as(layer, native.specs[native.program.outputs[0]])
+
+    def write() -> tuple[str, Any]:
+        from symbolic.backends.native.entry import Entry
+
+        module = native.host.module()
+        e = Entry(module, "predict")
+        _write(native, gives, on, count, watching, e)
+        return str(module), e.words
+
+    said = f"prediction {count} {len(on.inputs)} {len(on.weights)} {watching.kinds} {gives} {_cell_slots()} "
+    return noted(write, native.on, native.key and said + native.key)
+
+
+def _write(native: Native, gives: str, on: Specialization, count: int, watching: Watching, e: Entry) -> None:
+    from symbolic.backends.native.calls import Taking, number
+
     f = e.f
     general, odd, failed = f.label("general"), f.label("odd"), f.label("failed")
     taking = Taking(native, e)
@@ -66,12 +83,11 @@ def _write(native: Native, layer: Any, on: Specialization, count: int, watching:
         _weight(taking, k, len(on.inputs) + k, weight.cell, general)
     out = native.results[0]
     assert out is not None
-    gives = given_as(layer, native.lowered.specs[native.program.outputs[0]])
     made = taking.new(out, failed) if gives == "array" else None
     e.claim(busy, general)
     taking.run(e.word("segment"))
     e.disclaim(busy)
-    e.check(f.compare("eq", f.load(taking.word(1), "i64"), f.constant("i64", 0)), odd)
+    e.check(f.compare("eq", f.load(taking.word(FLAGGED), "i64"), f.constant("i64", 0)), odd)
     result = made if made is not None else number(e, taking, out, gives, failed)
     e.give(result)
     f.start(odd)
@@ -87,7 +103,7 @@ def _write(native: Native, layer: Any, on: Specialization, count: int, watching:
 def _weight(taking: Taking, k: int, leaf: int, cell: Any, otherwise: str) -> None:
     """What a weight's cell holds now, unless that is held elsewhere."""
     e, f = taking.e, taking.f
-    spec = taking.native.lowered.specs[leaf]
+    spec = taking.native.specs[leaf]
     if not isinstance(spec, Spec) or leaf not in taking.native.word:
         raise Unfit
     place, slots = e.word(f"cell {k}"), _cell_slots()
@@ -132,6 +148,25 @@ class _Method(Callee):
 def install() -> bool:
     """Put the method into its place. False where there is no native call path."""
     general: Any = vars(Layer)["predict"]
+    place = slot(Layer, "_quick")
+    library = noted(lambda: _method(place), None, f"method {place}")
+    quick(_Method)
+    method = _Method()
+    method.__name__, method.__qualname__ = general.__name__, general.__qualname__
+    method.__wrapped__ = general
+    given = {"Layer": id(Layer), "fallback": id(general)}
+    if layouts.trouble() or not attach(method, library, "method", library.notes, given, general):
+        return False
+    layouts.set_flag(_Method, _METHOD)
+    Layer.predict = method  # type: ignore[method-assign, assignment]  # the same, faster
+    return True
+
+
+def _method(place: int) -> tuple[str, Any]:
+    """The text of the method, and what its table holds; at `place` a layer has its own function."""
+    from symbolic.backends.native.entry import Entry
+    from symbolic.backends.native.text import Value
+
     module = host().module()
     e = Entry(module, "method")
     f = e.f
@@ -141,7 +176,7 @@ def install() -> bool:
     layer = e.read(e.given, 0, "ptr")
     found = e.call("PyType_IsSubtype", "i32", e.read(layer, layouts.TYPE, "ptr"), e.word("Layer"))
     e.check(f.compare("ne", found, f.constant("i32", 0)), otherwise)
-    own = e.read(layer, slot(Layer, "_quick"), "ptr")
+    own = e.read(layer, place, "ptr")
     e.check(f.compare("ne", own, Value("ptr", 0, "null")), otherwise)
     entry = e.read(own, ENTRY, "ptr")
     e.check(f.compare("ne", entry, Value("ptr", 0, "null")), otherwise)
@@ -152,13 +187,4 @@ def install() -> bool:
     e.give(result)
     f.start(otherwise)
     e.fall_back()
-    quick(_Method)
-    method = _Method()
-    method.__name__, method.__qualname__ = general.__name__, general.__qualname__
-    method.__wrapped__ = general
-    given = {"Layer": id(Layer), "fallback": id(general)}
-    if layouts.trouble() or not attach(method, load(str(module)), "method", e.words, given, general):
-        return False
-    layouts.set_flag(_Method, _METHOD)
-    Layer.predict = method  # type: ignore[method-assign, assignment]  # the same, faster
-    return True
+    return str(module), e.words

@@ -7,33 +7,17 @@ value is that holds now. See `steps`, which hands the values over and takes them
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-from symbolic.backends.native.calls import BUSY, Taking, Unfit, number
+from symbolic.backends.native.calls import Taking, number
 from symbolic.backends.native.entry import Entry
+from symbolic.backends.native.fitting import FIRST, TAKEN, Kept, Unfit
+from symbolic.backends.native.recipes import BUSY, FLAGGED, Placed
 from symbolic.backends.native.text import Module, Value
 from symbolic.backends.native.watching import Watching
 from symbolic.spec import Spec
 
-if TYPE_CHECKING:
-    from symbolic.backends.native.machine import Native
+__all__ = ["Writing"]
 
-__all__ = ["FIRST", "IN_FORCE", "TAKEN", "Kept", "Writing"]
-
-IN_FORCE, TAKEN, FIRST = 0, 1, 2
 _TURN = 3_000_000  # operations between two looks at what Python wants
-
-
-class Kept:
-    """One value that a step moves: the output that it is, the leaf that reads it, and who has it otherwise."""
-
-    base: int
-    blank: Any
-    leaf: int | None
-    value: Any
-
-    def __init__(self, base: int, leaf: int | None, value: Any, blank: Any) -> None:
-        self.base, self.leaf, self.value, self.blank = base, leaf, value, blank
 
 
 class Writing:
@@ -42,12 +26,12 @@ class Writing:
     count: int
     gives: str
     kept: Sequence[Kept]
-    native: Native
+    native: Placed
     rate: int
     watching: Watching
 
     def __init__(
-        self, native: Native, count: int, watching: Watching, kept: Sequence[Kept], rate: int, gives: str
+        self, native: Placed, count: int, watching: Watching, kept: Sequence[Kept], rate: int, gives: str
     ) -> None:
         self.native, self.count, self.watching = native, count, watching
         self.kept, self.rate, self.gives = kept, rate, gives
@@ -71,7 +55,7 @@ class Writing:
         times = f.convert("fptosi", e.float_of(given.pop(0), general), "i64") if loops else None
         values = []
         for k, object in enumerate(given):
-            spec = native.lowered.specs[k]
+            spec = native.specs[k]
             if not isinstance(spec, Spec):
                 raise Unfit
             values.append(taking.value(spec, object, general))
@@ -86,7 +70,7 @@ class Writing:
         self._put(taking, put)
         if times is None:
             taking.run(e.word("segment"))
-            e.check(f.compare("eq", f.load(taking.word(1), "i64"), f.constant("i64", 0)), odd)
+            e.check(f.compare("eq", f.load(taking.word(FLAGGED), "i64"), f.constant("i64", 0)), odd)
             self._exchange(e, taking, state)
         else:
             self._repeat(e, taking, (state, busy), (times, done), put, (odd, raised, stopped))
@@ -158,9 +142,9 @@ class Writing:
             f.jump(step)
             f.start(step)
             e.check(f.compare("slt", f.get(done, "i64"), until), stop)
-            f.store(f.constant("i64", 0), taking.word(1))
+            f.store(f.constant("i64", 0), taking.word(FLAGGED))
             f.call_at(segment, "void", taking.table)
-            f.put(f.load(taking.word(1), "i64"), wrong)
+            f.put(f.load(taking.word(FLAGGED), "i64"), wrong)
             e.check(f.compare("eq", f.get(wrong, "i64"), f.constant("i64", 0)), stop)
             self._exchange(e, taking, state)
             f.put(f.add(f.get(done, "i64"), f.index(1)), done)

@@ -17,9 +17,9 @@ import numpy as np
 
 from symbolic.backends.native import layouts
 from symbolic.backends.native.abi import attach, callable_of
-from symbolic.backends.native.calls import BUSY, Unfit, given_as
-from symbolic.backends.native.engine import Library, load
-from symbolic.backends.native.stepping import FIRST, IN_FORCE, TAKEN, Kept, Writing
+from symbolic.backends.native.engine import Library, noted
+from symbolic.backends.native.fitting import FIRST, IN_FORCE, TAKEN, Kept, Unfit, given_as
+from symbolic.backends.native.recipes import BUSY
 from symbolic.backends.native.watching import Watching
 from symbolic.changes import COMMITTING, STEPPING, Change, commit
 from symbolic.context import MODES
@@ -51,6 +51,7 @@ class Steps:
     idle: int
     kept: list[Kept]
     key: Any
+    library: Library
     loop: Any
     numbers: list[int]
     on: Specialization
@@ -76,7 +77,7 @@ class Steps:
         self.trainer = weakref.ref(trainer)
         self.kept = self._pairs()
         self.words = np.zeros(FIRST + len(self.kept), np.uint64)
-        self.gives = given_as(trainer.layer, self.native.lowered.specs[self.native.program.outputs[0]])
+        self.gives = given_as(trainer.layer, self.native.specs[self.native.program.outputs[0]])
         self.wait = self.idle = 0
         self.held = False
         self.began = 0
@@ -103,8 +104,8 @@ class Steps:
         for n in range(len(results) - first):
             pairs.append(Kept(results[first + n], leaf + n, None, None))  # type: ignore[arg-type]
         for one in pairs:
-            spec = native.lowered.spec(one.base)
-            other = native.lowered.specs[one.leaf] if one.leaf is not None else spec
+            spec = native.spec(one.base)
+            other = native.specs[one.leaf] if one.leaf is not None else spec
             if spec != other or (spec.shape == () and spec.python is not float) or one.base not in native.word:
                 raise Unfit
         return pairs
@@ -159,7 +160,7 @@ class Steps:
 
     def _in_force(self, cells: Sequence[Any]) -> None:
         native, optimizer = self.native, self.optimizer
-        spec = native.lowered.specs[self.rate]
+        spec = native.specs[self.rate]
         assert isinstance(spec, Spec)
         numbers = native.table.view(np.float64)
         if self.rate in native.word:
@@ -246,10 +247,8 @@ class Steps:
             assert found is not None
             return type(found).__call__(found, *inputs, **named)
 
-        module = self.native.host.module()
-        code = Writing(self.native, self.count, self.watching, self.kept, self.rate, self.gives)
-        words, looping = code.write(module, loops=False), code.write(module, loops=True)
-        self.library: Library = load(str(module))
+        self.library = self._library()
+        words, looping = self.library.notes
         given = {
             "words": self.native.address,
             "state": self.words.ctypes.data,
@@ -263,6 +262,20 @@ class Steps:
         if layouts.trouble() or not attach(trainer, self.library, "step", words, given, kept):
             raise Unfit
         self.loop = callable_of(self.library, "run", _nothing, looping, {**given, "fallback": id(_nothing)}, self.words)
+
+    def _library(self) -> Library:
+        """The code, with what the tables of its two functions hold."""
+        native, moved = self.native, [(one.base, one.leaf) for one in self.kept]
+        said = f"step {self.count} {self.watching.kinds} {moved} {self.rate} {self.gives} "
+        return noted(self._text, native.on, native.key and said + native.key)
+
+    def _text(self) -> tuple[str, Any]:
+        from symbolic.backends.native.stepping import Writing
+
+        module = self.native.host.module()
+        code = Writing(self.native, self.count, self.watching, self.kept, self.rate, self.gives)
+        words = code.write(module, loops=False), code.write(module, loops=True)
+        return str(module), words
 
     def run(self, times: int, inputs: Sequence[Any]) -> tuple[int, Any]:
         """How many of so many steps were taken here, and if all were, the value from before the last one."""

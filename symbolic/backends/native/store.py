@@ -12,11 +12,15 @@ import os
 import stat
 import sys
 import time
+from collections.abc import Iterator
 from functools import cache
 from itertools import count
 
+import numpy as np
+
 from symbolic.backends.native.host import Host
 from symbolic.errors import warn
+from symbolic.installation import LOADED
 from symbolic.keeping import UNFINISHED, blake2b, keep, make_folder, opened, version_of
 
 __all__ = ["get", "key_of", "put"]
@@ -38,17 +42,36 @@ def key_of(text: str, on: Host) -> str:
 
 @cache
 def _makers() -> bytes:
-    """What makes the code: LLVM by the version of its package, our own rooms by their text, which no bump forgets."""
-    mark = blake2b(version_of("llvmlite"), digest_size=32)
-    folder = os.path.dirname(__file__)
+    """What makes the code: LLVM, NumPy and Python by their versions, ourselves by our files, which no bump forgets.
+
+    A file is known by its number, its length, and when it was last changed, which nobody can set back; so nothing has
+    to be read. Where one was changed since this process began, nobody knows which text of it runs here.
+    """
     try:
-        for room in sorted(os.listdir(folder)):
-            if room.endswith(".py"):
-                with open(os.path.join(folder, room), "rb") as file:
-                    mark.update(file.read())
+        files = sorted(_files())
     except OSError:
+        files = []
+    if not any(name == "store.py" for name, *_ in files) or max(changed for *_, changed in files) > LOADED - _COARSE:
         return os.urandom(32)  # no text beside the code, as in a zip file: then nothing is ever found again
-    return mark.digest()
+    versions = sys.version, np.__version__, version_of("llvmlite")
+    return blake2b(repr((files, versions)).encode(), digest_size=32).digest()
+
+
+_PARTS = ("", "ops", "backends", os.path.join("backends", "native"))
+"""The folders of the package in which stands how a program is made, and how code is made of it."""
+_COARSE = 1_000_000_000
+"""Nanoseconds by which the clock of a file system may be behind."""
+
+
+def _files() -> Iterator[tuple[str, int, int, int, int, int]]:
+    package = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    for part in _PARTS:
+        with os.scandir(os.path.join(package, part)) as entries:
+            for one in entries:
+                if one.name.endswith(".py"):
+                    about = os.stat(one.path)  # in full, on every system
+                    changed = about.st_mtime_ns if sys.platform == "win32" else about.st_ctime_ns
+                    yield one.name, about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, changed
 
 
 def get(key: str) -> bytes | None:

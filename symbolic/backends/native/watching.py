@@ -9,11 +9,13 @@ from __future__ import annotations
 import types
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from symbolic.backends.native.entry import Entry
 from symbolic.backends.native.layouts import word_at
 from symbolic.watch import Contents, Global, Held, is_fixed
+
+if TYPE_CHECKING:
+    from symbolic.backends.native.entry import Entry
 
 __all__ = ["Watching"]
 
@@ -88,6 +90,11 @@ class Watching:
             found[f"space {k}"], found[f"name {k}"], found[f"global {k}"] = id(space), id(name), id(value)
             self.kept += [space, name, value]
         return found
+
+    @property
+    def kinds(self) -> tuple[int, int]:
+        """What the code for it depends on."""
+        return len(self.words), len(self.globals)
 
     def write(self, e: Entry, otherwise: str) -> None:
         """Guards: whatever is not as it was leads away."""

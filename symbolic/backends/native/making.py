@@ -1,0 +1,154 @@
+"""How is the code of a program made? Its loops are found, its values are given places, its text is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from symbolic.backends.native import pool
+from symbolic.backends.native.assembly import BLAS, WORK, Assembly
+from symbolic.backends.native.blocks import groups
+from symbolic.backends.native.engine import Library, load
+from symbolic.backends.native.host import Host, host
+from symbolic.backends.native.lowering import Contract, External, Lowered
+from symbolic.backends.native.matrices import matrices
+from symbolic.backends.native.nests import Nest, Schedule, arranged, work_of
+from symbolic.backends.native.recipes import OWN, Placed, Recipe
+from symbolic.backends.native.rules import rule
+from symbolic.plan import Program
+from symbolic.spec import Spec
+
+__all__ = ["Making"]
+
+_MUCH = 100_000
+"""Operations on single entries beside which what Python does between segments is little."""
+
+
+class Making(Placed):
+    """A program, and the code that is made of it. With `apart` every stage is a function of its own."""
+
+    def __init__(self, program: Program, into: Sequence[int] = (), on: Host | None = None, apart: bool = False) -> None:
+        self.program, self.into, self.on, self.apart = program, tuple(into), on, apart
+        self.host = on or host()
+        self.lowered = Lowered(program, rule)
+        self.specs = self.lowered.specs
+        self.results = [self.lowered.result(k) for k in program.outputs]
+        for base in dict.fromkeys(self.results):
+            if base is not None:
+                self.lowered.check(base)
+        self.schedule = Schedule(self.lowered, self._outputs())
+        self.work = sum(map(work_of, self.schedule.stages))
+        self.segment = ""
+
+    def _outputs(self) -> list[int]:
+        return [base for base in self.results if base is not None]
+
+    @property
+    def worth(self) -> bool:
+        """Whether enough is native that going to and fro pays."""
+        outside = sum(isinstance(one, External) for one in self.schedule.stages)
+        return 2 * outside < len(self.schedule.stages) or self.work > _MUCH
+
+    # ------------------------------------------------------------------ where values are
+    def _words(self) -> None:
+        """A word of the table for each value that comes from outside, and for each that goes there."""
+        lowered, program = self.lowered, self.program
+        self.word = {}
+        count = OWN + 1 + len(BLAS)
+        outside = [k for k in range(len(program.leaves)) if k in lowered.views]
+        outside += [k for k in lowered.constants if k in lowered.views]
+        outside += [stage.target for stage in self.schedule.stages if isinstance(stage, External)]
+        outside += self._outputs()
+        for k in outside:
+            if k not in self.word and isinstance(lowered.specs[k], Spec):
+                self.word[k] = count
+                count += 1
+        self.size = count
+
+    def _memory(self) -> None:
+        """One block of memory for all intermediate values."""
+        schedule = self.schedule
+        last = dict(schedule.last)
+        for stage in reversed(schedule.stages):  # what NumPy gives may be a view on what it was given
+            if isinstance(stage, External):
+                for view in stage.operands:
+                    last[view.base] = max(last.get(view.base, 0), last.get(stage.target, 0))
+        needed: dict[int, tuple[int, int, int]] = {}
+        for base, born in schedule.born.items():
+            if base in schedule.stored and base not in self.word:
+                needed[base] = (max(schedule.size(base), 8), schedule.first[base], last.get(base, born))
+        for group in self.groups.values():
+            for base in group.kept:
+                needed[base] = (schedule.size(base) // group.rows * group.block, group.first, group.last)
+            for base, (size, first, until) in needed.items():  # lives within a group overlap for as long as it runs
+                if first <= group.last and until >= group.first:
+                    needed[base] = (
+                        size,
+                        min(first, max(group.first, 0)) if first >= group.first else first,
+                        max(until, group.last),
+                    )
+        self.places, size = arranged(needed)
+        self.places[WORK] = size
+        products = [matrices(stage) for stage in schedule.stages if isinstance(stage, Contract)]
+        self.arena = size + max([one.workspace for one in products if one is not None], default=0)
+
+    # ------------------------------------------------------------------ the code
+    def loaded(self, key: str) -> tuple[Library, Recipe]:
+        """The code, and what is to be known of it; kept under a key, or where there is none under what it is made of."""
+        outputs = self._outputs()
+        found = [] if self.apart else groups(self.lowered, self.schedule.stages, self.schedule.last, outputs)
+        self.groups = {one.first: one for one in found}
+        self._words()
+        self._memory()
+        self.makers = [k for k in dict.fromkeys(outputs) if self.schedule.size(k) >= pool.LARGE]
+        code = Assembly(self, self.apart)
+        entry = code.enter()
+        recipe = self._recipe(code, None if entry is None else (entry.f.name, entry.words))
+        library = load(code.write, self.on, key or code.key(), recipe)
+        return library, library.notes if key else recipe  # another process may have been first
+
+    def _recipe(self, code: Assembly, entry: tuple[str, list[str]] | None) -> Recipe:
+        slots, lowered = len(self.program.specs), self.lowered
+        outside = [self.program.instructions[one.at] for one in self.schedule.stages if isinstance(one, External)]
+        asked = dict.fromkeys(k for one in outside for k in (*one.sources, one.target) if k in lowered.views)
+        within = {base for group in self.groups.values() for base in group.kept}  # nobody asks for a block of rows
+        return {
+            "worth": self.worth,
+            "work": self.work,
+            "specs": [(self.shape(k), self.dtype(k).str) for k in range(slots, len(self.specs))],
+            "numbers": [(k, self._number(k, value)) for k, value in lowered.constants.items() if k >= slots],
+            "results": self.results,
+            "words": list(self.word.items()),
+            "size": self.size,
+            "arena": self.arena,
+            "arrays": [(base, at) for base, at in self.places.items() if base != WORK and base not in within],
+            "views": [(k, tuple(lowered.views[k])) for k in asked],
+            "large": list(self.makers),
+            "products": [(name, OWN - 10 - at) for name, at in self._products()],
+            "steps": [one if isinstance(one, str) else one.at for one in code.steps],
+            "entry": entry,
+            "segment": self.segment,
+        }
+
+    def _number(self, k: int, value: Any) -> bytes:
+        return np.asarray(value, self.dtype(k)).tobytes()
+
+    def _products(self) -> list[tuple[str, int]]:
+        """The functions of the BLAS that there are, where the code may call them."""
+        called = [matrices(one) for one in self.schedule.stages if isinstance(one, Contract)]
+        kinds = {one.kind for one in called if one is not None and one.by(self.host).calls}
+        return [(name, BLAS[kind]) for kind, name in (("double", "dgemm"), ("float", "sgemm")) if kind in kinds]
+
+    def explain(self) -> str:
+        """How many loops and products run natively, and what NumPy runs, with the reason for each."""
+        stages = self.schedule.stages
+        nests, products = (sum(isinstance(one, kind) for one in stages) for kind in (Nest, Contract))
+        lines = [f"native, {self.host.vector_bits} bits: {nests} nests of loops, {products} sums of products"]
+        outside: dict[str, int] = {}
+        for one in stages:
+            if isinstance(one, External):
+                line = f"NumPy: {type(self.program.instructions[one.at].node).__name__}, for {one.why}"
+                outside[line] = outside.get(line, 0) + 1
+        return "\n".join([*lines, *[f"{line} ({n} times)" if n > 1 else line for line, n in outside.items()]])

@@ -1,0 +1,89 @@
+"""What must be known of a program's code to run it, without writing it again? Numbers and names, kept with the code.
+
+Whoever writes the code of a program decides where its values lie (`making`); whoever runs it needs no more than what
+stands here, and loads none of the rooms in which code is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+
+from symbolic.backends.native.host import Host
+from symbolic.plan import Program
+from symbolic.spec import AnySpec, Spec
+
+__all__ = ["BUSY", "FLAGGED", "OWN", "Placed", "Recipe"]
+
+FLAGGED, BUSY, OWN = 1, 2, 3
+"""Words of a program's table: whether something checked was not finite, whether it is running, its own address."""
+
+
+class Recipe(TypedDict):
+    """All that the code of a program says of itself; nothing in it is of one process."""
+
+    worth: bool
+    """Whether enough is native that it pays; else there may be no more than this."""
+    work: int
+    """About how many operations on single entries it is."""
+    specs: list[tuple[tuple[int, ...], str]]
+    """Shape and dtype of the values for which the program has no slot, by their numbers after its slots."""
+    numbers: list[tuple[int, bytes]]
+    """The constants among these."""
+    results: list[int | None]
+    """The value that each output is; none for what NumPy or the caller has made."""
+    words: list[tuple[int, int]]
+    """Where in the table a value stands that comes from outside, or goes there: its number, or its address."""
+    size: int
+    """Words of the table."""
+    arena: int
+    """Bytes for all other values."""
+    arrays: list[tuple[int, int]]
+    """Where in the arena a value begins, of those that NumPy may be given."""
+    views: list[tuple[int, tuple[int, tuple[int, ...], tuple[int, ...], int]]]
+    """Where the entries are of what NumPy reads between two pieces of code: the parts of a `View`."""
+    large: list[int]
+    """Results whose memory is used again."""
+    products: list[tuple[str, int]]
+    """Functions of the BLAS that it calls, and the words for their addresses."""
+    steps: list[str | int]
+    """What runs: names of functions, and numbers of instructions that NumPy runs."""
+    entry: tuple[str, list[str]] | None
+    """The function that Python calls, and what its table holds."""
+    segment: str
+    """The function that is the whole program, if it is one."""
+
+
+class Placed:
+    """A program whose values have places: as it is written, and as it is run."""
+
+    host: Host
+    into: tuple[int, ...]
+    makers: Collection[int]
+    """The results that are made in memory which is used again."""
+    program: Program
+    results: list[int | None]
+    segment: str
+    specs: Sequence[AnySpec]
+    word: dict[int, int]
+    work: int
+
+    def spec(self, k: int) -> Spec:
+        found = self.specs[k]
+        assert isinstance(found, Spec)
+        return found
+
+    def shape(self, k: int) -> tuple[int, ...]:
+        found = self.spec(k)
+        assert found.known and found.shape is not None
+        return found.shape  # type: ignore[return-value]  # known to the last size
+
+    def dtype(self, k: int) -> np.dtype[Any]:
+        found = self.spec(k).dtype
+        assert found is not None
+        return found
+
+    def is_scalar(self, base: int) -> bool:
+        return self.spec(base).shape == ()
