@@ -34,8 +34,14 @@ class Executable:
 
     into: tuple[int, ...]
     runs: int
+    spent: float
+    """Seconds that the interpreter has taken."""
     steady: bool
     general: bool
+    asked: bool
+    """Whether code was looked for that was compiled before."""
+    ahead: Callable[[Any], object] | None
+    """What is to be made ready for code that is compiled beside the calls."""
 
     def __init__(self, program: Program, into: Sequence[int] = ()) -> None:
         self.program = program
@@ -44,6 +50,7 @@ class Executable:
         self.code: Code | None = None
         self.steady = bool(into)  # it is run again and again
         self.general = False  # there is no shortcut to it
+        self.asked, self.ahead, self.spent = False, None, 0.0
 
     def __call__(self, values: Sequence[Any], into: Sequence[Any] = (), mode: Mode | None = None) -> Sequence[Any]:
         """The outputs for the leaves' values; those of `into` are written there where the code can."""
@@ -56,10 +63,12 @@ class Executable:
                 found = code.run(values, into)
                 if found is not None:
                     return found
+        begin = time.perf_counter()
         slots = self.program.slots(values)
         self.program.run(slots, 0, self.program.split, mode)
         with np.errstate(all="ignore"):
             self.program.run(slots, self.program.split, len(self.program.instructions), mode)
+        self.spent += time.perf_counter() - begin
         return self.program.results(slots)
 
     def derivatives(self, values: Sequence[Any], primal: int, stop: int, into: Sequence[Any] = ()) -> Sequence[Any]:

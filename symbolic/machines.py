@@ -1,8 +1,9 @@
 """Which machine runs a program? NumPy's, which is always there, or the native one where `llvmlite` is installed.
 
-Left to itself (`"auto"`), a step of training is native from its first run on, anything else from its third: short
-scripts load nothing heavy. A long program is compiled beside the calls, which NumPy answers meanwhile. A machine that
-is chosen by hand is there from the first run on, so that a program gives the same bits each time it is started.
+Left to itself (`"auto"`), a program takes native code at once that was compiled before. Otherwise NumPy runs it, and as
+soon as that has taken a while, it is compiled beside the calls: short scripts load nothing heavy, and no call waits for
+a compiler, unless it would wait as long for NumPy. A machine that is chosen by hand is there from the first run on, so
+that a program gives the same bits each time it is started.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
@@ -20,6 +22,7 @@ from symbolic.backends.numpy import compiled
 from symbolic.backends.schedule import is_large
 from symbolic.errors import SymbolicError, warn
 from symbolic.plan import Program
+from symbolic.spec import Spec, product
 
 if TYPE_CHECKING:
     from symbolic.execution import Executable
@@ -28,8 +31,10 @@ __all__ = ["Code", "MachineName", "chosen", "code_for", "use"]
 
 MachineName: TypeAlias = Literal["auto", "numpy", "native"]
 _NAMES: Final = ("auto", "numpy", "native")
-_WARM = 2  # runs by the interpreter before it is worth compiling, where arrays are small
-_AT_ONCE = 400  # instructions that are compiled while the caller waits
+_WARM = 2  # runs by the interpreter before NumPy's code is worth writing, where arrays are small
+_AT_ONCE = 400  # instructions that are compiled while the caller waits, if one run by NumPy takes as long
+_HEAVY = 20_000_000  # entries that a run makes, which take NumPy a tenth of a second
+_FIRST, _PATIENCE = 0.025, 0.01  # seconds of NumPy's runs before LLVM is loaded, and where it is already
 
 
 class Code(Protocol):
@@ -112,7 +117,7 @@ def _choose(machine: str) -> None:
     for held in list(steps.ALL) if steps is not None else ():
         held.settle()
     for one in list(_Choice.made):
-        one.code = None
+        one.code, one.asked = None, False
     _Choice.made.clear()
 
 
@@ -124,16 +129,25 @@ def code_for(one: Executable) -> Code | None:
     name = _Choice.name
     _check(name)
     code: Code | None
-    short = len(one.program.instructions) <= _AT_ONCE
-    if name == "native" or (name == "auto" and short and _is_due(one) and _there()):
-        code = _native(one.program, one.into, always=name == "native")
-    elif one.runs >= _WARM or is_large(one.program):
-        code = compiled(one.program, one.into)
-        if name == "auto" and not short and _there():
-            _beside(one)
+    if name == "native":
+        code = _native(one.program, one.into, always=True)
+    elif name == "auto" and _there():
+        code = _usual(one)
     else:
-        return None
-    _Choice.made.add(one)
+        code = compiled(one.program, one.into) if _is_warm(one) else None
+    if code is not None:
+        _Choice.made.add(one)
+    return code
+
+
+def _usual(one: Executable) -> Code | None:
+    """What was compiled before, at once; else NumPy's code, beside which it is compiled when that has run for a while."""
+    code: Code | None = None
+    if not one.asked and (one.steady or _is_warm(one)):
+        one.asked = True
+        code = _kept(one) or (_native(one.program, one.into, always=False) if _is_heavy(one.program) else None)
+    if code is None and _is_warm(one):
+        code = Waiting(one, compiled(one.program, one.into))
     return code
 
 
@@ -141,16 +155,69 @@ def explained(one: Executable) -> str:
     """Which parts of a program run where, by the machine that it would run on after some calls."""
     code = one.code
     _check(_Choice.name)
-    if code is None:
+    if code is None or isinstance(code, Waiting):
         native = _Choice.name == "native" or (_Choice.name == "auto" and _there())
         always = _Choice.name == "native"
         code = _native(one.program, one.into, always) if native else compiled(one.program, one.into)
     return code.explain()
 
 
-def _is_due(one: Executable) -> bool:
-    """Whether it is time for the native machine. A step is not the last one."""
-    return one.steady or one.runs >= _WARM or is_large(one.program)
+def _is_warm(one: Executable) -> bool:
+    """Whether NumPy's code pays, which takes a few milliseconds to write."""
+    return one.runs >= _WARM or is_large(one.program)
+
+
+def _is_heavy(program: Program) -> bool:
+    """Whether one run by NumPy would take as long as compiling does."""
+    sizes = [product(one.spec.shape) if isinstance(one.spec, Spec) and one.spec.known else 0 for one in program.instructions]  # type: ignore[arg-type]  # known
+    return len(sizes) <= _AT_ONCE and sum(size or 0 for size in sizes) > _HEAVY
+
+
+class Waiting:
+    """NumPy's code, until it has run for so long that compiling pays; that is then done beside it."""
+
+    def __init__(self, one: Executable, code: Code) -> None:
+        self.one, self.code = weakref.ref(one), code
+        self.lock, self.buffered = code.lock, code.buffered
+        self.spent = one.spent
+        self.begun = False
+
+    def function(self, *given: Any) -> Any:
+        begin = time.perf_counter()
+        found = self.code.function(*given)
+        self._count(time.perf_counter() - begin)
+        return found
+
+    def run(self, values: Sequence[Any], into: Sequence[Any] = ()) -> Sequence[Any] | None:
+        begin = time.perf_counter()
+        found = self.code.run(values, into)
+        self._count(time.perf_counter() - begin)
+        return found
+
+    def _count(self, seconds: float) -> None:
+        self.spent += seconds
+        if self.spent > (_PATIENCE if "llvmlite.binding" in sys.modules else _FIRST) and not self.begun:
+            self.begun = True
+            one = self.one()
+            if one is not None:
+                _beside(one)
+
+    def failed(self, error: Exception) -> Any:
+        return self.code.failed(error)
+
+    def explain(self) -> str:
+        return self.code.explain()
+
+
+def _kept(one: Executable) -> Code | None:
+    """Native code that was compiled before: nothing heavy is loaded for it."""
+    try:
+        from symbolic.backends.native.machine import Native
+
+        made = Native(one.program, one.into, always=False, makes=False)
+        return made if made.ready else None
+    except Exception:
+        return None  # whoever compiles it will tell
 
 
 def _native(program: Program, into: Sequence[int], always: bool) -> Code:
@@ -176,6 +243,9 @@ def _beside(one: Executable) -> None:
     def work() -> None:
         code = _native(program, into, always=False)
         owner = held()
+        if owner is not None and owner.ahead is not None:
+            owner.ahead(code)  # what calls of it will need
+            owner.ahead = None
         if owner is not None and _Choice.name == name:
             owner.code = code
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, overload
+from weakref import ref
 
 import numpy as np
 
@@ -123,6 +124,21 @@ class Step:
         )
         self.new.update(zip(numbers, new, strict=True))
         self.states += [one for state in new_states for one in state]
+
+
+def _prepared(
+    trainer: Trainer[Any, Any], on: Specialization, step: Step, groups: Groups, count: int
+) -> Callable[[Any], object]:
+    """What compiles the code around steps, beside that of the step. It keeps nobody alive."""
+    held = ref(trainer), ref(on), ref(step)
+
+    def prepare(code: Any) -> None:
+        found = [one() for one in held]
+        make = getattr(code, "prepare_steps", None)
+        if make is not None and None not in found:
+            make(*found, groups, count)
+
+    return prepare
 
 
 def stepped(on: Specialization, groups: Groups) -> Step:
@@ -251,10 +267,12 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
         """The next steps of this kind without Python in between, where the machine can."""
         code = step.executable.code
         make = getattr(code, "stepping", None)
+        if make is None:
+            step.executable.ahead = _prepared(self, on, step, groups, len(inputs))
         if make is None or self.tried is code:
             return
         self.tried = code
-        self.steps = make(self, on, step, groups, inputs)
+        self.steps = make(self, on, step, groups, len(inputs))
         if self.steps is not None:
             self.steps.take()
 

@@ -131,8 +131,24 @@ def _flags() -> set[str]:
 
 def _cache_sizes() -> tuple[int, int]:
     """Bytes of the first (for data) and the second cache; modest guesses where nobody says."""
-    found = _sizes_of_apple() if sys.platform == "darwin" else _sizes_of_linux()
+    found = _sizes_of_apple() if sys.platform == "darwin" else _sizes_of_glibc() or _sizes_of_linux()
     return found.get(1) or Host._field_defaults["l1"], found.get(2) or Host._field_defaults["l2"]
+
+
+def _sizes_of_glibc() -> dict[int, int]:
+    """What the C library has asked the processor; nothing where it is another library, or has had no answer."""
+    import ctypes
+
+    try:
+        ask = ctypes.CDLL(None).sysconf
+    except (AttributeError, OSError, TypeError):
+        return {}
+    ask.restype = ctypes.c_long
+    found = {level: ask(number) for level, number in ((1, _SC_LEVEL1_DCACHE_SIZE), (2, _SC_LEVEL2_CACHE_SIZE))}
+    return found if all(1 << 10 <= size <= 1 << 30 for size in found.values()) else {}
+
+
+_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE = 188, 191  # glibc's; to others these numbers mean nothing
 
 
 def _sizes_of_linux() -> dict[int, int]:

@@ -19,7 +19,7 @@ from numpy.lib.stride_tricks import as_strided
 from symbolic.backends.native import pool
 from symbolic.backends.native.access import View
 from symbolic.backends.native.abi import callable_of, weakly
-from symbolic.backends.native.engine import Library, recalled
+from symbolic.backends.native.engine import Library, noted, recalled
 from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.identity import words_of
 from symbolic.backends.native.recipes import BUSY, FLAGGED, OWN, Placed, Recipe
@@ -48,7 +48,7 @@ class Native(Placed):
     table: Any
 
     ready: bool
-    """False if little would be native; then nothing else is there."""
+    """False if little would be native, or none is kept and none was to be made; then nothing else is there."""
 
     def __init__(
         self,
@@ -57,13 +57,17 @@ class Native(Placed):
         on: Host | None = None,
         apart: bool = False,
         always: bool = True,
+        makes: bool = True,
     ) -> None:
         self.program, self.into, self.on, self.apart = program, tuple(into), on, apart
         self.host = on or host()
         words = words_of(program, self.into)
         self.key = words and f"{words} {self.host!r} {apart}"
         found = self._recalled()
+        self.ready = False
         if found is None:
+            if not makes:
+                return
             from symbolic.backends.native.making import Making
 
             made = Making(program, self.into, on, apart)
@@ -122,6 +126,7 @@ class Native(Placed):
             name, asked = recipe["entry"]
             words = {"words": self.address, **self.given()}
             self.function = callable_of(library, name, weakly(self.general), asked, words, (self.table, self.makers))
+        self.prepared: dict[str, Library] = {}
         self.lock = threading.Lock()
         self.buffered = True
         self.borrower: Callable[[], Any] = lambda: None  # whoever has put values of its own into the table
@@ -184,17 +189,35 @@ class Native(Placed):
         """What the tables of functions that make results hold for it."""
         return {f"array {base}": id(make) for base, make in self.makers.items()}
 
+    def noted(self, write: Callable[[], tuple[str, Any]], said: str) -> Library:
+        """Code that calls that of this program; `said` tells it from other such code."""
+        found = self.prepared.get(said)
+        if found is None:
+            found = self.prepared[said] = noted(write, self.on, self.key and f"{said} {self.key}")
+        return found
+
     def stepping(
-        self, trainer: Trainer[Any, Any], on: Specialization, step: Step, groups: Groups, inputs: Sequence[Any]
+        self, trainer: Trainer[Any, Any], on: Specialization, step: Step, groups: Groups, count: int
     ) -> Steps | None:
         """Steps of a trainer that are one call into machine code; `None` where they need Python in between."""
-        if not self.segment:
-            return None
-        from symbolic.backends.native.fitting import Unfit
+        return self._fitting(lambda: self._steps(trainer, on, step, groups, count).attached())
+
+    def prepare_steps(
+        self, trainer: Trainer[Any, Any], on: Specialization, step: Step, groups: Groups, count: int
+    ) -> None:
+        """Compile what `stepping` will need."""
+        self._fitting(lambda: self._steps(trainer, on, step, groups, count).ready())
+
+    def _steps(self, *of: Any) -> Steps:
         from symbolic.backends.native.steps import Steps
 
+        return Steps(self, *of)
+
+    def _fitting(self, make: Callable[[], Any]) -> Any:
+        from symbolic.backends.native.fitting import Unfit
+
         try:
-            return Steps(trainer, on, step, groups, inputs)
+            return make() if self.segment else None
         except Unfit:
             return None
 

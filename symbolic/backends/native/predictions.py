@@ -63,7 +63,7 @@ def _library(native: Native, layer: Any, on: Specialization, count: int, watchin
         return str(module), e.words
 
     said = f"prediction {count} {len(on.inputs)} {len(on.weights)} {watching.kinds} {gives} {_cell_slots()} "
-    return noted(write, native.on, native.key and said + native.key)
+    return native.noted(write, said)
 
 
 def _write(native: Native, gives: str, on: Specialization, count: int, watching: Watching, e: Entry) -> None:

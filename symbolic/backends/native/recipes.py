@@ -7,7 +7,7 @@ stands here, and loads none of the rooms in which code is written.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,39 +21,45 @@ FLAGGED, BUSY, OWN = 1, 2, 3
 """Words of a program's table: whether something checked was not finite, whether it is running, its own address."""
 
 
-class Recipe(TypedDict):
-    """All that the code of a program says of itself; nothing in it is of one process."""
+if TYPE_CHECKING:
+    from typing import TypedDict
 
-    worth: bool
-    """Whether enough is native that it pays; else there may be no more than this."""
-    work: int
-    """About how many operations on single entries it is."""
-    specs: list[tuple[tuple[int, ...], str]]
-    """Shape and dtype of the values for which the program has no slot, by their numbers after its slots."""
-    numbers: list[tuple[int, bytes]]
-    """The constants among these."""
-    results: list[int | None]
-    """The value that each output is; none for what NumPy or the caller has made."""
-    words: list[tuple[int, int]]
-    """Where in the table a value stands that comes from outside, or goes there: its number, or its address."""
-    size: int
-    """Words of the table."""
-    arena: int
-    """Bytes for all other values."""
-    arrays: list[tuple[int, int]]
-    """Where in the arena a value begins, of those that NumPy may be given."""
-    views: list[tuple[int, tuple[int, tuple[int, ...], tuple[int, ...], int]]]
-    """Where the entries are of what NumPy reads between two pieces of code: the parts of a `View`."""
-    large: list[int]
-    """Results whose memory is used again."""
-    products: list[tuple[str, int]]
-    """Functions of the BLAS that it calls, and the words for their addresses."""
-    steps: list[str | int]
-    """What runs: names of functions, and numbers of instructions that NumPy runs."""
-    entry: tuple[str, list[str]] | None
-    """The function that Python calls, and what its table holds."""
-    segment: str
-    """The function that is the whole program, if it is one."""
+    class Recipe(TypedDict):
+        """All that the code of a program says of itself; nothing in it is of one process."""
+
+        worth: bool
+        """Whether enough is native that it pays; else there may be no more than this."""
+        work: int
+        """About how many operations on single entries it is."""
+        specs: list[tuple[tuple[int, ...], str]]
+        """Shape and dtype of the values for which the program has no slot, by their numbers after its slots."""
+        numbers: list[tuple[int, bytes]]
+        """The constants among these."""
+        results: list[int | None]
+        """The value that each output is; none for what NumPy or the caller has made."""
+        words: list[tuple[int, int]]
+        """Where in the table a value stands that comes from outside, or goes there: its number, or its address."""
+        size: int
+        """Words of the table."""
+        arena: int
+        """Bytes for all other values."""
+        arrays: list[tuple[int, int]]
+        """Where in the arena a value begins, of those that NumPy may be given."""
+        views: list[tuple[int, tuple[int, tuple[int, ...], tuple[int, ...], int]]]
+        """Where the entries are of what NumPy reads between two pieces of code: the parts of a `View`."""
+        large: list[int]
+        """Results whose memory is used again."""
+        products: list[tuple[str, int]]
+        """Functions of the BLAS that it calls, and the words for their addresses."""
+        steps: list[str | int]
+        """What runs: names of functions, and numbers of instructions that NumPy runs."""
+        entry: tuple[str, list[str]] | None
+        """The function that Python calls, and what its table holds."""
+        segment: str
+        """The function that is the whole program, if it is one."""
+
+else:
+    Recipe = dict  # a class of its own takes longer to make than to read one
 
 
 class Placed:

@@ -17,7 +17,7 @@ import numpy as np
 
 from symbolic.backends.native import layouts
 from symbolic.backends.native.abi import attach, callable_of
-from symbolic.backends.native.engine import Library, noted
+from symbolic.backends.native.engine import Library
 from symbolic.backends.native.fitting import FIRST, IN_FORCE, TAKEN, Kept, Unfit, given_as
 from symbolic.backends.native.recipes import BUSY
 from symbolic.backends.native.watching import Watching
@@ -42,7 +42,7 @@ _SETTLING = threading.RLock()
 
 
 class Steps:
-    """The steps of one trainer on inputs of one kind. `Unfit` where they need Python in between."""
+    """The steps of one trainer on so many inputs of one kind. `Unfit` where they need Python in between."""
 
     began: int
     count: int
@@ -65,10 +65,9 @@ class Steps:
     words: Any
 
     def __init__(
-        self, trainer: Trainer[Any, Any], on: Specialization, step: Step, groups: Groups, inputs: Sequence[Any]
+        self, native: Native, trainer: Trainer[Any, Any], on: Specialization, step: Step, groups: Groups, count: int
     ) -> None:
-        self.native: Native = step.executable.code  # type: ignore[assignment]  # whoever makes one has looked
-        self.on, self.step, self.count = on, step, len(inputs)
+        self.native, self.on, self.step, self.count = native, on, step, count
         self.optimizer: Optimizer = _only(trainer, groups)
         self.key, self.numbers = self.optimizer.key(), groups[0][1]
         self.watching = Watching(on.tracing.watches)
@@ -81,7 +80,6 @@ class Steps:
         self.wait = self.idle = 0
         self.held = False
         self.began = 0
-        self.attach(trainer)
 
     # ------------------------------------------------------------------ what is held
     def _pairs(self) -> list[Kept]:
@@ -238,16 +236,17 @@ class Steps:
             self.idle = 0
             self.take()
 
-    def attach(self, trainer: Trainer[Any, Any]) -> None:
+    def attached(self) -> Steps:
         """From now on a call of the trainer runs the code."""
-        held = self.trainer
+        held, trainer = self.trainer, self.trainer()
+        assert trainer is not None
 
         def general(*inputs: Any, **named: Any) -> Any:
             found = held()
             assert found is not None
             return type(found).__call__(found, *inputs, **named)
 
-        self.library = self._library()
+        self.library = self.ready()
         words, looping = self.library.notes
         given = {
             "words": self.native.address,
@@ -262,12 +261,13 @@ class Steps:
         if layouts.trouble() or not attach(trainer, self.library, "step", words, given, kept):
             raise Unfit
         self.loop = callable_of(self.library, "run", _nothing, looping, {**given, "fallback": id(_nothing)}, self.words)
+        return self
 
-    def _library(self) -> Library:
+    def ready(self) -> Library:
         """The code, with what the tables of its two functions hold."""
         native, moved = self.native, [(one.base, one.leaf) for one in self.kept]
         said = f"step {self.count} {self.watching.kinds} {moved} {self.rate} {self.gives} "
-        return noted(self._text, native.on, native.key and said + native.key)
+        return native.noted(self._text, said)
 
     def _text(self) -> tuple[str, Any]:
         from symbolic.backends.native.stepping import Writing
