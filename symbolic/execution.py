@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -92,6 +93,18 @@ class Executable:
     def culprit(self, values: Sequence[Any], what: str, names: Mapping[AnyLayer, str]) -> LayerError:
         """An error that names the first operation, input or weight that is not finite."""
         return culprit(self.program, values, what, names)
+
+
+def prepared(what: str, held: Sequence[Any], *more: Any) -> Callable[[Any], object]:
+    """What asks code that was compiled beside the calls for more, where it knows how. It keeps none of `held` alive."""
+    references = [ref(one) for one in held]
+
+    def prepare(code: Any) -> None:
+        found, make = [one() for one in references], getattr(code, what, None)
+        if make is not None and not any(one is None for one in found):
+            make(*found, *more)
+
+    return prepare
 
 
 def culprit(
@@ -348,4 +361,4 @@ def is_differentiable(spec: AnySpec) -> bool:
     return not isinstance(spec, TupleSpec) and delta_spec(spec) is not None
 
 
-__all__ = ["Executable", "Specialization", "Timed", "entirely_finite", "finite", "flat", "shaped"]
+__all__ = ["Executable", "Specialization", "Timed", "entirely_finite", "finite", "flat", "prepared", "shaped"]

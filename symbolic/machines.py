@@ -22,7 +22,7 @@ from symbolic.backends.numpy import compiled
 from symbolic.backends.schedule import is_large
 from symbolic.errors import SymbolicError, warn
 from symbolic.plan import Program
-from symbolic.spec import Spec, product
+from symbolic.spec import AnySpec, Spec, product
 
 if TYPE_CHECKING:
     from symbolic.execution import Executable
@@ -141,7 +141,7 @@ def code_for(one: Executable) -> Code | None:
 
 
 def _usual(one: Executable) -> Code | None:
-    """What was compiled before, at once; else NumPy's code, beside which it is compiled when that has run for a while."""
+    """What was compiled before, at once; else NumPy's code, beside which it is compiled once that has run a while."""
     code: Code | None = None
     if not one.asked and (one.steady or _is_warm(one)):
         one.asked = True
@@ -169,8 +169,12 @@ def _is_warm(one: Executable) -> bool:
 
 def _is_heavy(program: Program) -> bool:
     """Whether one run by NumPy would take as long as compiling does."""
-    sizes = [product(one.spec.shape) if isinstance(one.spec, Spec) and one.spec.known else 0 for one in program.instructions]  # type: ignore[arg-type]  # known
-    return len(sizes) <= _AT_ONCE and sum(size or 0 for size in sizes) > _HEAVY
+    count = len(program.instructions)
+    return count <= _AT_ONCE and sum(_entries(one.spec) for one in program.instructions) > _HEAVY
+
+
+def _entries(spec: AnySpec) -> int:
+    return product(spec.shape) or 0 if isinstance(spec, Spec) and spec.shape is not None else 0
 
 
 class Waiting:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 from symbolic.context import here, source, special
 from symbolic.errors import place_of
 from symbolic.evaluation import Evaluation
-from symbolic.execution import Executable, Specialization, Timed, look, shaped
+from symbolic.execution import Executable, Specialization, Timed, look, prepared, shaped
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer, cannot
 from symbolic.leaves import Identity, Literal, Projection, Weight, set_once
@@ -225,10 +225,12 @@ class _Runtime:
         code = on.forward().code
         make = getattr(code, "predicting", None)
         net = network(layer)
-        if make is not None and code not in net.tried:
+        if make is None:
+            on.forward().ahead = prepared("prepare_prediction", (layer, on), len(inputs))
+        elif code not in net.tried:
             net.tried.add(code)
             held: Any = net._layer  # the layer keeps the function, so the function must not keep the layer
-            made = make(layer, on, inputs, lambda *given: self.predict(held(), given))
+            made = make(layer, on, len(inputs), lambda *given: self.predict(held(), given))
             if made is not None:
                 set_once(layer, "_quick", made)
 

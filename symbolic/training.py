@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, overload
-from weakref import ref
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from symbolic.backends.native.abi import Callee, detach, quick
 from symbolic.changes import COMMITTING, STEPPING, commit
 from symbolic.context import here, inside
 from symbolic.errors import DtypeError, NonFiniteError, SymbolicError, Where, place_of, warn
-from symbolic.execution import Executable, Specialization, Timed, entirely_finite, finite, shaped
+from symbolic.execution import Executable, Specialization, Timed, entirely_finite, finite, prepared, shaped
 from symbolic.layer import AnyLayer, In_contra, Out_co, refuse
 from symbolic.leaves import Weight, as_kind, like
 from symbolic.shortcut import MISS, Shortcuts
@@ -124,21 +123,6 @@ class Step:
         )
         self.new.update(zip(numbers, new, strict=True))
         self.states += [one for state in new_states for one in state]
-
-
-def _prepared(
-    trainer: Trainer[Any, Any], on: Specialization, step: Step, groups: Groups, count: int
-) -> Callable[[Any], object]:
-    """What compiles the code around steps, beside that of the step. It keeps nobody alive."""
-    held = ref(trainer), ref(on), ref(step)
-
-    def prepare(code: Any) -> None:
-        found = [one() for one in held]
-        make = getattr(code, "prepare_steps", None)
-        if make is not None and None not in found:
-            make(*found, groups, count)
-
-    return prepare
 
 
 def stepped(on: Specialization, groups: Groups) -> Step:
@@ -268,7 +252,7 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
         code = step.executable.code
         make = getattr(code, "stepping", None)
         if make is None:
-            step.executable.ahead = _prepared(self, on, step, groups, len(inputs))
+            step.executable.ahead = prepared("prepare_steps", (self, on, step), groups, len(inputs))
         if make is None or self.tried is code:
             return
         self.tried = code

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from threads import in_threads
 
 import symbolic as s
 from symbolic import SGD, Adam, SymbolicError, Weight, machines, symbolic
+from symbolic.backends.native import engine
 
 HAS_LLVM = find_spec("llvmlite") is not None
 MACHINES: list[Any] = [
@@ -245,62 +247,141 @@ def test_a_choice_may_change_while_others_compute() -> None:
 # --------------------------------------------------------------------------- when "auto" takes native code
 
 
-def natives(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The numbers of instructions of the programs for which native code has been asked."""
-    found: list[int] = []
-    plain = machines._native
+@pytest.fixture
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was compiled before."""
+    monkeypatch.setenv("SYMBOLIC_CACHE_DIR", str(tmp_path / "empty"))
 
-    def counted(program: Any, into: Any, always: bool) -> Any:
-        found.append(len(program.instructions))
-        return plain(program, into, always)
 
-    monkeypatch.setattr(machines, "_native", counted)
-    return found
+class Asked:
+    """For how long programs native code has been asked, and the threads in which others wait for it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.at_once: list[int] = []
+        self.beside: list[Any] = []
+        plain, asked = machines._native, self
+
+        def counted(program: Any, into: Any, always: bool) -> Any:
+            self.at_once.append(len(program.instructions))
+            return plain(program, into, always)
+
+        class Waiting:
+            """A thread that begins when it is told to."""
+
+            def __init__(self, target: Any, name: str) -> None:
+                self.target = target
+
+            def start(self) -> None:
+                asked.beside.append(self.target)
+
+        monkeypatch.setattr(machines, "_native", counted)
+        monkeypatch.setattr(threading, "Thread", Waiting)
 
 
 @needs_llvm
-def test_a_step_is_native_from_the_first_run_on_a_prediction_from_the_third(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("empty")
+def test_a_few_calls_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     s.use("auto")
-    asked, net = natives(monkeypatch), net_of()
-    for run in range(1, 5):
+    asked, net = Asked(monkeypatch), net_of()
+    monkeypatch.setattr(machines, "_FIRST", 1e9)
+    monkeypatch.setattr(machines, "_PATIENCE", 1e9)
+    step = net.trainer(SGD(0.1))
+    for _ in range(12):
         net.predict(X)
-        assert len(asked) == (run >= 3)
-    net.trainer(SGD(0.1))(X)
-    assert len(asked) == 2
+        step(X)
+    assert asked.at_once == asked.beside == []
 
 
 @needs_llvm
-def test_large_arrays_are_native_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("empty")
+@pytest.mark.parametrize("kind", ["step", "prediction", "large arrays"])
+def test_what_has_run_for_a_while_is_compiled_beside_the_calls(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     s.use("auto")
-    asked = natives(monkeypatch)
-    net = net_of(lambda x: np.sum(np.exp(x) * 2.0))
-    net.predict(np.zeros((300, 300)))
-    assert len(asked) == 1
+    asked, net = Asked(monkeypatch), net_of()
+    monkeypatch.setattr(machines, "_FIRST", 0.0)
+    monkeypatch.setattr(machines, "_PATIENCE", 0.0)
+    x = np.ones((30_000, 3)) if kind == "large arrays" else X
+    call, optimizer = (net.trainer(SGD(0.0)), SGD(0.0)) if kind == "step" else (net.predict, None)
+    for _ in range(4):
+        call(x)
+    assert asked.at_once == [] and len(asked.beside) == 1
+    asked.beside.pop()()
+    assert len(asked.at_once) == 1
+    monkeypatch.setattr(engine, "object_code", None)  # whatever the next calls need was compiled, too
+    for _ in range(3):
+        assert np.isclose(call(x), np.sum(np.tanh(x @ START) ** 2))
+    assert net.explain(x, optimizer=optimizer).startswith("native") and asked.beside == [] and len(asked.at_once) == 1
 
 
 @needs_llvm
-def test_a_long_program_is_answered_while_it_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("empty")
+def test_what_numpy_would_take_as_long_for_is_compiled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     s.use("auto")
-    monkeypatch.setattr(machines, "_AT_ONCE", 3)
-    beside: list[Any] = []
+    asked = Asked(monkeypatch)
+    monkeypatch.setattr(machines, "_HEAVY", 100_000)
+    net_of(lambda x: np.sum(np.exp(x) * 2.0)).predict(np.zeros((300, 300)))
+    assert len(asked.at_once) == 1 and asked.beside == []
+    monkeypatch.setattr(machines, "_AT_ONCE", 1)  # but a long program takes LLVM longer
+    net_of(lambda x: np.sum(np.exp(x) * 3.0)).predict(np.zeros((300, 300)))
+    assert len(asked.at_once) == 1
 
-    class Waiting:
-        """A thread that begins when it is told to."""
 
-        def __init__(self, target: Any, name: str) -> None:
-            self.target = target
-
-        def start(self) -> None:
-            beside.append(self.target)
-
-    monkeypatch.setattr(threading, "Thread", Waiting)
-    net = net_of(lambda x: np.sum(np.exp(np.sin(x) * 0.5) + 1.0))
+@needs_llvm
+@pytest.mark.usefixtures("empty")
+def test_another_choice_meanwhile_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    s.use("auto")
+    asked, net = Asked(monkeypatch), net_of()
+    monkeypatch.setattr(machines, "_FIRST", 0.0)
+    monkeypatch.setattr(machines, "_PATIENCE", 0.0)
     for _ in range(4):
         net.predict(X)
-    assert runs_on(net) == "NumPy" and len(beside) == 1
-    beside[0]()
-    assert runs_on(net) == "native"
-    assert np.isclose(net.predict(X), np.sum(np.exp(np.sin(X) * 0.5) + 1.0))
+    with s.use("numpy"):
+        asked.beside.pop()()
+        assert runs_on(net) == "NumPy" and np.isclose(net.predict(X), np.sum(np.tanh(X @ START) ** 2))
+
+
+USUAL = """
+import sys
+import numpy as np
+import symbolic as s
+
+def loss(x):
+    return np.sum(np.tanh(x @ s.Weight(np.full((3, 2), 0.5))) ** 2)
+
+net = s.symbolic(loss, np.ndarray)
+x, step = np.linspace(-1.0, 2.0, 12).reshape(4, 3), net.trainer(s.Adam(0.1))
+losses = [float(step(x)) for _ in range(5)] + [float(net.predict(x)) for _ in range(5)]
+rooms = [name for name in sys.modules if name.startswith(("llvmlite", "symbolic.backends.native."))]
+print(losses, ",".join(sorted(rooms)), net.explain(x, optimizer=s.Adam(0.1)).split(",")[0], sep=chr(10))
+"""
+RUNNING = {
+    *("abi", "access", "engine", "fitting", "host", "identity", "layouts", "machine", "pool", "predictions", "recipes"),
+    *("steps", "store", "watching"),
+}
+"""The rooms that are needed to run code which was compiled before."""
+
+
+@needs_llvm
+def test_a_script_that_is_run_again_loads_what_runs_code_and_nothing_that_writes_it(tmp_path: Path) -> None:
+    def run(machine: str) -> tuple[list[float], set[str], str]:
+        script = tmp_path / "script.py"
+        script.write_text(USUAL)
+        environment = {**os.environ, "SYMBOLIC_CACHE_DIR": str(tmp_path / "kept"), "SYMBOLIC_MACHINE": machine}
+        done = subprocess.run(
+            [sys.executable, script], env=environment, capture_output=True, text=True, check=True, timeout=120
+        )
+        losses, rooms, explained = done.stdout.splitlines()
+        return eval(losses), {one.removeprefix("symbolic.backends.native.") for one in rooms.split(",")}, explained
+
+    few, loaded, _ = run("auto")  # nothing is kept, and nothing is worth compiling
+    assert loaded <= RUNNING
+    native, loaded, _ = run("native")
+    assert "llvmlite" in loaded and loaded > RUNNING
+    again, loaded, explained = run("native")
+    assert loaded == RUNNING and again == native and explained == "native"
+    kept, loaded, explained = run("auto")
+    assert loaded == RUNNING and explained == "native"
+    assert np.allclose(kept, few, rtol=1e-9) and np.allclose(native, few, rtol=1e-9)
 
 
 @needs_llvm

@@ -6,8 +6,6 @@ puts each address or number into the table of words, runs the segment, and makes
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from symbolic.backends.native import layouts

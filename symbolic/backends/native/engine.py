@@ -81,7 +81,7 @@ def load(text: str | Callable[[], str], on: Host | None = None, key: str = "", n
 
 
 def noted(write: Callable[[], tuple[str, Any]], on: Host | None, key: str) -> Library:
-    """Code with its notes: recalled, or else made of the text and the notes that `write` gives. An empty key is none."""
+    """Code with its notes: recalled, or else of the text and the notes that `write` gives. An empty key is none."""
     found = recalled(key, on) if key else None
     if found is None:
         text, notes = write()

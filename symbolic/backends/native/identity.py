@@ -59,15 +59,20 @@ def _instruction(one: Any) -> Any:
     return words, one.sources, one.target, one.reads, one.takes_out, node._origin.floating is not None
 
 
-@cache
+_NAMES: dict[type, str] = {}
+
+
 def _name(kind: type) -> str:
     """An operation by its name: one of ours, which stands where its name says, and has no fields but those of all."""
-    module = kind.__module__
-    place: Any = sys.modules.get(module) if module.startswith("symbolic.") else None
-    fields = {name for base in kind.__mro__ if base not in Layer.__mro__ for name in _slots(base)}
-    if getattr(place, kind.__name__, None) is not kind or fields != _slots(Operation):
-        raise _NoWordsError
-    return f"{module}.{kind.__name__}"
+    found = _NAMES.get(kind)
+    if found is None:
+        module = kind.__module__
+        place: Any = sys.modules.get(module) if module.startswith("symbolic.") else None
+        fields = {name for base in kind.__mro__ if base not in Layer.__mro__ for name in _slots(base)}
+        if getattr(place, kind.__name__, None) is not kind or fields != _slots(Operation):
+            raise _NoWordsError
+        found = _NAMES[kind] = f"{module}.{kind.__name__}"
+    return found
 
 
 def _slots(kind: type) -> set[str]:
@@ -77,7 +82,8 @@ def _slots(kind: type) -> set[str]:
 
 def _spec(spec: AnySpec) -> Any:
     if isinstance(spec, Spec):
-        return spec.shape, None if spec.dtype is None else _dtype(spec.dtype), spec.python and spec.python.__name__
+        python = None if spec.python is None else spec.python.__name__
+        return spec.shape, None if spec.dtype is None else _dtype(spec.dtype), python
     if isinstance(spec, TupleSpec):
         return "tuple", [_spec(one) for one in spec]
     assert isinstance(spec, OpaqueSpec)
@@ -115,10 +121,10 @@ def _array(value: Any) -> Any:
 
 def _known(value: Any) -> Any:
     """A class or a function of Python's or NumPy's, which stands where its name says."""
-    module = "builtins" if isinstance(value, type) and value.__module__ == "builtins" else "numpy"
-    if getattr(sys.modules[module], value.__name__, None) is not value:
+    module, name = "builtins" if value in (bool, int, float, complex) else "numpy", str(value.__name__)
+    if getattr(sys.modules[module], name, None) is not value:
         raise _NoWordsError
-    return "known", module, value.__name__
+    return "known", module, name
 
 
 _SAYING: dict[type, Callable[[Any], Any]] = {

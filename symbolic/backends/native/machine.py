@@ -17,8 +17,8 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from symbolic.backends.native import pool
-from symbolic.backends.native.access import View
 from symbolic.backends.native.abi import callable_of, weakly
+from symbolic.backends.native.access import View
 from symbolic.backends.native.engine import Library, noted, recalled
 from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.identity import words_of
@@ -27,6 +27,7 @@ from symbolic.plan import Program, own
 from symbolic.spec import Spec
 
 if TYPE_CHECKING:
+    from symbolic.backends.native.predictions import Predicting
     from symbolic.backends.native.steps import Steps
     from symbolic.execution import Specialization
     from symbolic.training import Groups, Step, Trainer
@@ -200,7 +201,8 @@ class Native(Placed):
         self, trainer: Trainer[Any, Any], on: Specialization, step: Step, groups: Groups, count: int
     ) -> Steps | None:
         """Steps of a trainer that are one call into machine code; `None` where they need Python in between."""
-        return self._fitting(lambda: self._steps(trainer, on, step, groups, count).attached())
+        found: Steps | None = self._fitting(lambda: self._steps(trainer, on, step, groups, count).attached())
+        return found
 
     def prepare_steps(
         self, trainer: Trainer[Any, Any], on: Specialization, step: Step, groups: Groups, count: int
@@ -222,18 +224,20 @@ class Native(Placed):
             return None
 
     def predicting(
-        self, layer: Any, on: Specialization, inputs: Sequence[Any], general: Callable[..., Any]
+        self, layer: Any, on: Specialization, count: int, general: Callable[..., Any]
     ) -> Callable[..., Any] | None:
         """Predictions that are one call into machine code; `None` where they need Python in between."""
-        if not self.segment:
-            return None
-        from symbolic.backends.native.fitting import Unfit
-        from symbolic.backends.native.predictions import install, predictor
+        found: Callable[..., Any] | None = self._fitting(lambda: self._predictions(layer, on, count).made(general))
+        return found
 
-        try:
-            return predictor(self, layer, on, inputs, general) if install() else None
-        except Unfit:
-            return None
+    def prepare_prediction(self, layer: Any, on: Specialization, count: int) -> None:
+        """Compile what `predicting` will need."""
+        self._fitting(lambda: self._predictions(layer, on, count).prepare())
+
+    def _predictions(self, *of: Any) -> Predicting:
+        from symbolic.backends.native.predictions import Predicting
+
+        return Predicting(self, *of)
 
     def failed(self, error: Exception) -> NoReturn:
         raise error  # it names its instruction already

@@ -96,7 +96,7 @@ class Making(Placed):
 
     # ------------------------------------------------------------------ the code
     def loaded(self, key: str) -> tuple[Library, Recipe]:
-        """The code, and what is to be known of it; kept under a key, or where there is none under what it is made of."""
+        """The code, and what is to be known of it; kept under a key, or if that is empty under what it is made of."""
         outputs = self._outputs()
         found = [] if self.apart else groups(self.lowered, self.schedule.stages, self.schedule.last, outputs)
         self.groups = {one.first: one for one in found}
@@ -113,6 +113,7 @@ class Making(Placed):
         slots, lowered = len(self.program.specs), self.lowered
         outside = [self.program.instructions[one.at] for one in self.schedule.stages if isinstance(one, External)]
         asked = dict.fromkeys(k for one in outside for k in (*one.sources, one.target) if k in lowered.views)
+        views = [(k, lowered.views[k]) for k in asked]
         within = {base for group in self.groups.values() for base in group.kept}  # nobody asks for a block of rows
         return {
             "worth": self.worth,
@@ -124,7 +125,7 @@ class Making(Placed):
             "size": self.size,
             "arena": self.arena,
             "arrays": [(base, at) for base, at in self.places.items() if base != WORK and base not in within],
-            "views": [(k, tuple(lowered.views[k])) for k in asked],
+            "views": [(k, (one.base, one.shape, one.strides, one.offset)) for k, one in views],
             "large": list(self.makers),
             "products": [(name, OWN - 10 - at) for name, at in self._products()],
             "steps": [one if isinstance(one, str) else one.at for one in code.steps],

@@ -7,7 +7,7 @@ there, or goes the general way.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -29,41 +29,51 @@ if TYPE_CHECKING:
     from symbolic.backends.native.machine import Native
     from symbolic.execution import Specialization
 
-__all__ = ["predictor"]
+__all__ = ["Predicting"]
 
 _METHOD = 1 << 17  # Py_TPFLAGS_METHOD_DESCRIPTOR
 _LONG = 20_000
 """Operations beyond which what Python does around a call does not count."""
 
 
-def predictor(native: Native, layer: Any, on: Specialization, inputs: Sequence[Any], general: Any) -> Any:
-    """A function of the inputs alone. `Unfit` where a prediction needs Python in between."""
-    if native.work > _LONG or on.captured or on.tracing.decisions or on.tracing.moving or len(on.outputs) != 1:
-        raise Unfit
-    watching = Watching(on.tracing.watches)
-    if not watching.ok or layouts.trouble() or native.results[0] is None:
-        raise Unfit
-    library = _library(native, layer, on, len(inputs), watching)
-    given = {"words": native.address, "modes": id(MODES), "segment": native.library.address(native.segment)}
-    given |= {f"cell {k}": id(weight.cell) for k, weight in enumerate(on.weights)}
-    given |= {**watching.given(), **native.given()}
-    return callable_of(library, "predict", general, library.notes, given, (native, on, watching))
+class Predicting:
+    """A prediction of a layer for so many inputs of one kind. `Unfit` where it needs Python in between."""
 
+    def __init__(self, native: Native, layer: Any, on: Specialization, count: int) -> None:
+        if native.work > _LONG or on.captured or on.tracing.decisions or on.tracing.moving or len(on.outputs) != 1:
+            raise Unfit
+        self.native, self.on, self.count = native, on, count
+        self.watching = Watching(on.tracing.watches)
+        if not self.watching.ok or layouts.trouble() or native.results[0] is None:
+            raise Unfit
+        self.gives = given_as(layer, native.specs[native.program.outputs[0]])
 
-def _library(native: Native, layer: Any, on: Specialization, count: int, watching: Watching) -> Library:
-    """The code, with what its table holds."""
-    gives = given_as(layer, native.specs[native.program.outputs[0]])
+    def made(self, general: Any) -> Any:
+        """A function of the inputs alone; `None` where there is no native call path."""
+        native, library = self.native, self.ready()
+        given = {"words": native.address, "modes": id(MODES), "segment": native.library.address(native.segment)}
+        given |= {f"cell {k}": id(weight.cell) for k, weight in enumerate(self.on.weights)}
+        given |= {**self.watching.given(), **native.given()}
+        kept = native, self.on, self.watching
+        return callable_of(library, "predict", general, library.notes, given, kept) if install() else None
 
-    def write() -> tuple[str, Any]:
+    def prepare(self) -> None:
+        """Compile what `made` will need."""
+        self.ready()
+        install()
+
+    def ready(self) -> Library:
+        """The code, with what its table holds."""
+        counts = self.count, len(self.on.inputs), len(self.on.weights)
+        return self.native.noted(self._text, f"prediction {counts} {self.watching.kinds} {self.gives} {_cell_slots()}")
+
+    def _text(self) -> tuple[str, Any]:
         from symbolic.backends.native.entry import Entry
 
-        module = native.host.module()
+        module = self.native.host.module()
         e = Entry(module, "predict")
-        _write(native, gives, on, count, watching, e)
+        _write(self.native, self.gives, self.on, self.count, self.watching, e)
         return str(module), e.words
-
-    said = f"prediction {count} {len(on.inputs)} {len(on.weights)} {watching.kinds} {gives} {_cell_slots()} "
-    return native.noted(write, said)
 
 
 def _write(native: Native, gives: str, on: Specialization, count: int, watching: Watching, e: Entry) -> None:

@@ -7,6 +7,7 @@ value is that holds now. See `steps`, which hands the values over and takes them
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+
 from symbolic.backends.native.calls import Taking, number
 from symbolic.backends.native.entry import Entry
 from symbolic.backends.native.fitting import FIRST, TAKEN, Kept, Unfit
