@@ -15,9 +15,10 @@ import ast
 import linecache
 import types
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+
+from symbolic.reading import readings, within
 
 _NAMES = ("called", "writable", "attribute", "compared", "kind", "key", "within", "index", "item", "filled", "shown")
 _CALLED, _WRITABLE, _ATTRIBUTE, _COMPARED, _KIND, _KEY, _WITHIN, _INDEX, _ITEM, _FILLED, _SHOWN = [
@@ -82,52 +83,16 @@ def _rewritten(code: types.CodeType, space: dict[str, Any], hooks: Hooks) -> typ
     if not set(hooks.values()).isdisjoint(one for one in code.co_consts if callable(one)):
         return code  # a function that rewritten code has defined
     lines = linecache.getlines(code.co_filename, space)
-    module = _parsed("".join(lines)) if lines else None
-    statements = [] if module is None else _statements(module, code.co_firstlineno)
-    if module is None or not statements:
-        return None
-    imports = _imports(module)
-    before = _compiled([*imports, *statements], code)
-    after = _compiled([*imports, *_Rewriter().visit(ast.Module(_copied(statements), [])).body], code)
-    if before is None or after is None:
-        return None
-    for one, other in zip(codes_of(before), codes_of(after), strict=False):
-        if _is_same(one, code):
-            fits = one.co_name == other.co_name and code.co_freevars == other.co_freevars
-            return _hooked(other, hooks) if fits else None
+    for imports, statements, again in readings(lines, code.co_firstlineno):
+        before = _compiled([*imports, *statements], code)
+        after = _compiled([*imports, *_Rewriter().visit(ast.Module(again, [])).body], code)
+        if before is None or after is None:
+            continue
+        for one, other in zip(codes_of(before), codes_of(after), strict=False):
+            if _is_same(one, code):
+                fits = one.co_name == other.co_name and code.co_freevars == other.co_freevars
+                return _hooked(other, hooks) if fits else None
     return None
-
-
-@lru_cache(maxsize=32)
-def _parsed(text: str) -> ast.Module | None:
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError):
-        return None
-
-
-def _imports(module: ast.Module) -> list[ast.stmt]:
-    """The imports of a module: Python compiles `np.exp` in another way where it knows `np` to be a module."""
-    found = [one for one in _within(module.body) if isinstance(one, (ast.Import, ast.ImportFrom))]
-    return [one for one in found if getattr(one, "module", "") != "__future__"]
-
-
-def _statements(module: ast.Module, line: int) -> list[ast.stmt]:
-    """The outermost statements in which a line stands: with them, all that the code inside them needs to know."""
-    found = []
-    for one in module.body:
-        first = min([one.lineno, *[each.lineno for each in getattr(one, "decorator_list", ())]])
-        if first <= line <= (one.end_lineno or first):
-            found.append(one)
-    return found
-
-
-def _copied(node: Any) -> Any:
-    """A tree that may be changed; the parsed one stays for the next function of its file."""
-    if isinstance(node, ast.AST):
-        twin = type(node)(**{name: _copied(value) for name, value in ast.iter_fields(node)})
-        return ast.copy_location(twin, node)
-    return [_copied(one) for one in node] if isinstance(node, list) else node
 
 
 def _compiled(statements: list[ast.stmt], code: types.CodeType) -> types.CodeType | None:
@@ -368,19 +333,9 @@ def _locals(function: ast.FunctionDef) -> set[str]:
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
     bound = {one.arg for one in every if one is not None}
     outer: set[str] = set()
-    for node in _within(function.body):
+    for node in within(function.body):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             bound.add(node.id)
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             outer.update(node.names)
     return bound - outer
-
-
-def _within(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """The nodes of a scope, those of inner scopes left out."""
-    stack = list(nodes)
-    while stack:
-        node = stack.pop()
-        yield node
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            stack.extend(ast.iter_child_nodes(node))

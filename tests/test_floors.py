@@ -21,6 +21,7 @@ FLOORS: list[list[str]] = [
         "structure",
         "polynomial",
         "sizes",
+        "reading",
         "rewriting",
         "namespaces",
         "installation",
