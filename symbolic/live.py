@@ -258,7 +258,7 @@ class Loan:
 def _compares(code: types.CodeType) -> bool:
     """Whether the code asks if two things are the same object, one of which might be lent: not `is None`."""
     before = None
-    for one in dis.get_instructions(code):
+    for one in dis.get_instructions(code) if _has(code, "IS_OP") else ():
         if one.opname == "IS_OP" and not (before is not None and before.opname == "LOAD_CONST"):
             return True
         before = one
@@ -266,4 +266,9 @@ def _compares(code: types.CodeType) -> bool:
 
 
 def _stores(code: types.CodeType) -> bool:
-    return any(one.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") for one in dis.get_instructions(code))
+    return _has(code, "STORE_GLOBAL") or _has(code, "DELETE_GLOBAL")
+
+
+def _has(code: types.CodeType, name: str) -> bool:
+    """Whether an instruction occurs: every second byte is one, and nothing has to be read further."""
+    return dis.opmap[name] in code.co_code[::2]
