@@ -50,7 +50,8 @@ class Plan:
         for k in reversed(self.free):
             for swapped in (False, True):
                 left, right = self.sides[::-1] if swapped else self.sides
-                if self.out[k] == 1 and right[k] == 1 and left[k] == 0 and self.vector is None:
+                longer = self.vector is None or self.domain[k] > self.domain[self.vector]
+                if self.out[k] == 1 and right[k] == 1 and left[k] == 0 and longer:
                     self.vector, self.swapped = k, swapped
         left, right = self.sides[::-1] if self.swapped else self.sides
         self.domain, self.out = (*self.domain, 1), [*self.out, 0]

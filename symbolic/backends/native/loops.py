@@ -55,7 +55,7 @@ class Writer:
 
     axes: Axes
     bits: int
-    checked: dict[str, Any | None]
+    checked: dict[tuple[str, int], Any | None]
     constants: dict[int, Any]
     dtype: Any
     f: Function
@@ -83,7 +83,8 @@ class Writer:
             Pointer(one.base, one.offset, one.strides[0] if one.strides else 0) for one in (*self.reads, *self.regions)
         ]
         self.pointers += [Pointer(base, 0, strides[0] if strides else 0) for base, strides in self.writes.items()]
-        self.checked = dict.fromkeys(element(step.task.dtype) for step in nest.steps if isinstance(step.task, Check))
+        checks = [step.task for step in nest.steps if isinstance(step.task, Check)]
+        self.checked = dict.fromkeys((element(one.dtype), one.bit) for one in checks)
         if self.checked:
             self.pointers.append(Pointer(FLAG, 0))
 
@@ -243,7 +244,7 @@ class Writer:
                 value = pointwise.cast(self.f, value, self.dtype(operand.base), task.dtype)
                 self.reductions[task.target].take(value, places[task.target], here)
             elif isinstance(task, Check):
-                self.oddities.take(value, here)
+                self.oddities.take(value, task.bit, here)
             else:
                 assert step.region is not None  # a `Write` has one
                 self._region(task, _Region(step.region), value, places, here)

@@ -17,6 +17,7 @@ import numpy as np
 
 from symbolic.backends.native.access import Sizes, View, through, whole
 from symbolic.backends.native.pointwise import supports
+from symbolic.backends.native.recipes import INEXACT
 from symbolic.plan import Instruction, Program
 from symbolic.spec import AnySpec, Spec
 
@@ -60,12 +61,13 @@ class Write(NamedTuple):
 
 
 class Check(NamedTuple):
-    """Are all entries finite? The answer goes into the flag of the program."""
+    """Are all entries finite? The answer goes into a bit of the flag of the program."""
 
     target: int
     domain: Sizes
     operands: tuple[View]
     dtype: DType
+    bit: int = 0
 
 
 class Contract(NamedTuple):
@@ -120,6 +122,8 @@ class Lowered:
             spec = self.specs[k]
             if isinstance(spec, Spec) and spec.known and spec.dtype in DTYPES:
                 self.views[k] = whole(k, sizes(spec))
+        self.margins: dict[int, Any] = {}  # values that hold a number wherever nothing is written
+        self.ready: set[int] = set()  # values that are views on what has been made for them
         self.laid: dict[View, View] = {}  # copies whose entries lie in the order in which they are read
         self.uses = Counter(program.outputs)
         for one in program.instructions:
@@ -188,6 +192,21 @@ class Lowered:
             view = whole(base, self.sizes(base))
             self.tasks.append(Check(FLAG, view.shape, (view,), self.dtype(base)))
 
+    def guard(self, view: View) -> None:
+        """Have NumPy run the program if an entry is not finite: zeros that are not the program's are no terms then."""
+        kept = [k for k, stride in enumerate(view.strides) if stride]
+        once = View(
+            view.base, tuple([view.shape[k] for k in kept]), tuple([view.strides[k] for k in kept]), view.offset
+        )
+        check = Check(FLAG, once.shape, (once,), self.dtype(view.base), INEXACT)
+        if check not in self.tasks:
+            self.tasks.append(check)
+
+    @property
+    def guarded(self) -> bool:
+        """Whether NumPy has to run the program for some values of operands."""
+        return any(isinstance(one, Check) and one.bit == INEXACT for one in self.tasks)
+
     # ------------------------------------------------------------------ what rules write
     def fresh(self, shape: Sizes, dtype: DType) -> int:
         """A value that the program has no slot for."""
@@ -238,6 +257,20 @@ class Lowered:
         """The target with one number, or one stretched value, everywhere; parts of it may be written then."""
         self.point(target, "cast", [value], (self.dtype(value.base),))
         return self.views[target]
+
+    def bordered(self, target: int, value: View, begins: Sizes, border: View) -> None:
+        """The target with a value in its middle, from these places on, and a border around it.
+
+        A border of one constant number is written once for all runs: the memory is nobody else's.
+        """
+        index = tuple([slice(at, at + n) for at, n in zip(begins, value.shape, strict=True)])
+        number = self.constants.get(border.base)
+        if number is not None and np.ndim(number) == 0 and target not in self.program.outputs:
+            self.margins[target] = number
+            self.made(target)
+        else:
+            self.filled(target, border)
+        self.write(self.region(target, lambda x: x[index]), value)
 
     def write(self, region: View, value: View, adds: bool = False) -> None:
         """Into a part of a value that has been filled."""

@@ -22,7 +22,7 @@ from symbolic.backends.native.access import View
 from symbolic.backends.native.engine import Library, noted, recalled
 from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.identity import words_of
-from symbolic.backends.native.recipes import BUSY, FLAGGED, OWN, Placed, Recipe
+from symbolic.backends.native.recipes import BUSY, FLAGGED, INEXACT, OWN, Placed, Recipe
 from symbolic.plan import Program, own
 from symbolic.spec import Spec
 
@@ -108,6 +108,8 @@ class Native(Placed):
         self.arena = whole[start : start + recipe["arena"]]
         self.table[0] = self.arena.__array_interface__["data"][0]
         self.arrays = {base: self._in_arena(base, at) for base, at in recipe["arrays"]}
+        for base, at, data in recipe["margins"]:
+            self._in_arena(base, at)[...] = np.frombuffer(data, self.dtype(base))[0]
         self.views = dict(recipe["views"])
         self.makers = {base: partial(pool.array, self.shape(base), self.dtype(base)) for base in recipe["large"]}
 
@@ -169,6 +171,8 @@ class Native(Placed):
         finally:
             self.table[BUSY] = 0
             self.kept.clear()
+        if int(self.table[FLAGGED]) >> INEXACT:
+            return self._plainly(given[:count], given[count:])
         primal = results[: self.program.primal]
         if self.table[FLAGGED] and not self.observed and not all(map(_is_finite, primal)):
             return self._plainly(given[:count], given[count:])

@@ -41,6 +41,7 @@ class Making(Placed):
         self.schedule = Schedule(self.lowered, self._outputs())
         self.work = sum(map(work_of, self.schedule.stages))
         self.segment = ""
+        self.guarded = self.lowered.guarded
 
     def _outputs(self) -> list[int]:
         return [base for base in self.results if base is not None]
@@ -79,6 +80,9 @@ class Making(Placed):
         for base, born in schedule.born.items():
             if base in schedule.stored and base not in self.word:
                 needed[base] = (max(schedule.size(base), 8), schedule.first[base], last.get(base, born))
+        self.margins = {base: number for base, number in self.lowered.margins.items() if base in needed}
+        for base in self.margins:
+            needed[base] = (needed[base][0], -1, len(schedule.stages))
         for group in self.groups.values():
             for base in group.kept:
                 needed[base] = (schedule.size(base) // group.rows * group.block, group.first, group.last)
@@ -125,6 +129,7 @@ class Making(Placed):
             "size": self.size,
             "arena": self.arena,
             "arrays": [(base, at) for base, at in self.places.items() if base != WORK and base not in within],
+            "margins": [(k, self.places[k], self._number(k, number)) for k, number in self.margins.items()],
             "views": [(k, (one.base, one.shape, one.strides, one.offset)) for k, one in views],
             "large": list(self.makers),
             "products": [(name, OWN - 10 - at) for name, at in self._products()],

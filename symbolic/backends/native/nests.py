@@ -100,7 +100,7 @@ def _what(task: Looping) -> Any:
     if isinstance(task, Point):
         return task.function, task.inner, task.dtype
     if isinstance(task, Check):
-        return task.dtype
+        return task.dtype, task.bit
     return (task.how if isinstance(task, Reduce) else task.adds), task.dtype
 
 

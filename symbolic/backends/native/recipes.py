@@ -15,10 +15,12 @@ from symbolic.backends.native.host import Host
 from symbolic.plan import Program
 from symbolic.spec import AnySpec, Spec
 
-__all__ = ["BUSY", "FLAGGED", "OWN", "Placed", "Recipe"]
+__all__ = ["BUSY", "FLAGGED", "INEXACT", "OWN", "Placed", "Recipe"]
 
 FLAGGED, BUSY, OWN = 1, 2, 3
 """Words of a program's table: whether something checked was not finite, whether it is running, its own address."""
+INEXACT = 1
+"""The bit of the first that says so of an operand without which the result may be wrong: NumPy runs the program then."""
 
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
         """Bytes for all other values."""
         arrays: list[tuple[int, int]]
         """Where in the arena a value begins, of those that NumPy may be given."""
+        margins: list[tuple[int, int, bytes]]
+        """Values that hold a number wherever nothing is written: where in the arena, and which number."""
         views: list[tuple[int, tuple[int, tuple[int, ...], tuple[int, ...], int]]]
         """Where the entries are of what NumPy reads between two pieces of code: the parts of a `View`."""
         large: list[int]
@@ -65,6 +69,8 @@ else:
 class Placed:
     """A program whose values have places: as it is written, and as it is run."""
 
+    guarded: bool = False
+    """Whether NumPy has to run it for some values of operands."""
     host: Host
     into: tuple[int, ...]
     makers: Collection[int]

@@ -123,22 +123,23 @@ class Reduction:
 
 
 class Oddities:
-    """Whether any entry that is looked at is not finite: for each kind of numbers a sum of 0 · x, 0 or NaN."""
+    """Whether any entry that is looked at is not finite: for each kind of numbers, and bit of the flag, a sum of 0 · x,
+    0 or NaN."""
 
     f: Function
     lanes: int
-    sums: dict[str, Value]
+    sums: dict[tuple[str, int], Value]
 
-    def __init__(self, f: Function, kinds: Iterable[str], lanes: int) -> None:
+    def __init__(self, f: Function, kinds: Iterable[tuple[str, int]], lanes: int) -> None:
         self.f, self.lanes = f, lanes
-        self.sums = {kind: f.variable(f.constant(kind, 0.0, lanes)) for kind in kinds}
+        self.sums = {kind: f.variable(f.constant(kind[0], 0.0, lanes)) for kind in kinds}
 
-    def take(self, value: Value, here: Here) -> None:
+    def take(self, value: Value, bit: int, here: Here) -> None:
         f = self.f
         nothing = f.sub(value, value, flags="")  # 0, or NaN
         if here.mask is not None:
             nothing = f.select(here.mask, nothing, f.like(value, 0.0))
-        place = self.sums[value.element]
+        place = self.sums[value.element, bit]
         old = f.get(place, value.element, self.lanes)
         if value.lanes or not self.lanes:
             f.put(f.add(old, nothing, flags=""), place)
@@ -148,7 +149,8 @@ class Oddities:
     def tell(self, flag: Value) -> None:
         """Set the flag if there was one."""
         f = self.f
-        for kind, place in self.sums.items():
+        for (kind, bit), place in self.sums.items():
             total = f.total(f.get(place, kind, self.lanes))
             found = f.convert("zext", f.compare("uno", total, total), "i64")
+            found = f.bits("shl", found, f.index(bit)) if bit else found
             f.store(f.bits("or", f.load(flag, "i64"), found), flag)

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from symbolic.backends.native.access import whole
-from symbolic.backends.native.contract import Plan
-from symbolic.backends.native.lowering import Contract, Lowered, NotLoops
+from symbolic.backends.native.lowering import Lowered, NotLoops
 from symbolic.ops.indexing import is_static
-from symbolic.ops.sliding import sliding
 from symbolic.plan import Instruction
 
 
@@ -68,9 +65,7 @@ def pad(low: Lowered, one: Instruction) -> None:
     shape, target = low.views[inner].shape, one.target
     if low.views[border].shape != ():
         raise NotLoops("it has a border of several numbers")
-    low.filled(target, low.views[border])
-    index = tuple([slice(a, a + n) for n, (a, _) in zip(shape, node.widths(shape), strict=True)])
-    low.write(low.region(target, _at(index)), low.views[inner])
+    low.bordered(target, low.views[inner], tuple([a for a, _ in node.widths(shape)]), low.views[border])
 
 
 def _start(low: Lowered, k: int) -> int:
@@ -118,49 +113,3 @@ def set_item(low: Lowered, one: Instruction) -> None:
         raise NotLoops("it writes numbers of another kind")
     low.filled(one.target, low.views[base])
     low.write(low.region(one.target, _at(node.index)), _of_dtype(low, value, one.target))
-
-
-def unwindows(low: Lowered, one: Instruction) -> None:
-    """Each window added at its place: a sum of products adds its sums there without being kept."""
-    node: Any = one.node
-    windows = low.views[one.sources[0]]
-    dtype = low.dtype(one.target)
-    if dtype.kind != "f" or low.dtype(one.sources[0]) != dtype:
-        raise NotLoops("it adds whole numbers")
-    low.filled(one.target, low.number(0.0, dtype))
-    region = low.region(one.target, lambda x: sliding(x, node.window, node.stride, node.dilation))
-    last = low.tasks[-2] if len(low.tasks) > 1 else None
-    if isinstance(last, Contract) and last.region is None and last.target == windows.base and _read_once(low, one):
-        into = _through_axes(low, windows, region, last)
-        if into is not None and Plan(last._replace(region=into)).tiled:
-            fill = low.tasks.pop()
-            low.tasks[-1:] = [fill, last._replace(target=one.target, region=into)]
-            return
-    low.write(region, windows, adds=True)
-
-
-def _read_once(low: Lowered, one: Instruction) -> bool:
-    """Whether nobody else reads what this instruction reads."""
-    base = low.views[one.sources[0]].base
-    known = [k for k, view in low.views.items() if view.base == base]
-    uses = sum(k in known for other in low.program.instructions for k in other.sources)
-    views = sum(k in known and k != base for k in known)
-    return uses - views == 1 and not set(known) & set(low.program.outputs)
-
-
-def _through_axes(low: Lowered, windows: Any, region: Any, task: Contract) -> Any:
-    """The region in the order of the contraction's axes, where the windows are a transposition of its result."""
-    free = len(task.domain) - len(task.axes)
-    made = whole(task.target, task.domain[:free])
-    strides, offset = [], region.offset
-    if windows.offset or sorted(n for n in windows.shape if n != 1) != sorted(n for n in made.shape if n != 1):
-        return None
-    for size, stride in zip(made.shape, made.strides, strict=True):
-        found = [k for k, n in enumerate(windows.shape) if n == size and windows.strides[k] == stride]
-        if size == 1:
-            strides.append(0)
-        elif len(found) == 1:
-            strides.append(region.strides[found[0]])
-        else:
-            return None
-    return region._replace(shape=made.shape, strides=tuple(strides), offset=offset)

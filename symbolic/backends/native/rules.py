@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.backends.native import contracting, regions
+from symbolic.backends.native import contracting, regions, unwinding
 from symbolic.backends.native.access import View
 from symbolic.backends.native.lowering import DType, Lowered, NotLoops, Rule
 from symbolic.ops.bordering import Pad
@@ -124,6 +124,8 @@ def cast(low: Lowered, one: Instruction) -> None:
 
 
 def movement(low: Lowered, one: Instruction) -> None:
+    if one.target in low.ready:
+        return
     if low.dtype(one.sources[0]) != low.dtype(one.target):
         raise NotLoops("it has another dtype than its operand")
     low.views[one.target] = low.moved(low.views[one.sources[0]], one.node.evaluate)
@@ -228,5 +230,5 @@ RULES: dict[type, Rule] = {
     Scatter: regions.scatter,
     SetItem: regions.set_item,
     SetEntries: regions.refused,
-    Unwindows: regions.unwindows,
+    Unwindows: unwinding.unwindows,
 }
