@@ -20,7 +20,8 @@ from symbolic.backends.native.loops import Pointer, Writer
 from symbolic.backends.native.lowering import FLAG, Contract, External, Point, Reduce
 from symbolic.backends.native.matrices import matrices
 from symbolic.backends.native.nests import Nest, Step
-from symbolic.backends.native.pointwise import stored
+from symbolic.backends.native.panels import WORKSPACE, Panels, preferred
+from symbolic.backends.native.pointwise import element, stored
 from symbolic.backends.native.recipes import OWN
 from symbolic.backends.native.reductions import IDENTITY
 from symbolic.backends.native.text import Function, Module, Value
@@ -166,6 +167,10 @@ class Assembly:
             kind = self._once(found, lambda name: found.write(self.module, name, host))
             rest = [Pointer(one.base, one.offset) for one in begun] or [Pointer(BLAS[found.kind], 0)] * found.calls
             return Call(kind, [*places, Pointer(WORK, 0), *rest])
+        how = preferred(task, host.lanes(element(task.dtype)))
+        if how is not None:
+            panels = Panels(self.module, host, task, how)
+            return Call(self._once(panels.key, panels.write), [*places, Pointer(WORK, 0)])
         plan = Plan(task)
         tiles = plan.writer(host.vector_bits // (8 * task.dtype.itemsize))
         if tiles is None:
@@ -194,6 +199,12 @@ class Assembly:
     def bytes(self, base: int) -> int:
         """Of one entry."""
         return self.dtype(base).itemsize if base >= 0 else 1
+
+
+def workspace(task: Contract) -> int:
+    """The bytes that a sum of products needs beside its operands, at most."""
+    found = matrices(task)
+    return WORKSPACE if found is None else found.workspace
 
 
 def _beginning(nest: Nest, step: Step) -> Nest:

@@ -10,6 +10,7 @@ from symbolic.backends.native.access import Sizes, View
 from symbolic.backends.native.contract import Plan
 from symbolic.backends.native.lowering import Contract, Lowered, NotLoops
 from symbolic.backends.native.matrices import matrices
+from symbolic.backends.native.panels import layout
 from symbolic.ops.einsum import Einsum
 from symbolic.ops.linear import Dot, TensorDot
 from symbolic.plan import Instruction
@@ -65,7 +66,7 @@ def contract(low: Lowered, target: int, left: View, right: View, one: str, other
         return Contract(target, domain, operands, tuple(range(len(out), len(order))), low.dtype(target))
 
     given = task(left, right, one, other)
-    if prod(domain) > _COPYABLE and matrices(given) is None and Plan(given).writer(_LANES) is None:
+    if prod(domain) > _COPYABLE and _is_copied(given):
         both = [name for name in out if name in one and name in other]
         mine = "".join([*both, *[name for name in out if name in one and name not in both], *summed])
         yours = "".join([*both, *summed, *[name for name in out if name in other and name not in both]])
@@ -76,6 +77,11 @@ def contract(low: Lowered, target: int, left: View, right: View, one: str, other
             given = task(left, right, one, other)
     low.tasks.append(given)
     low.made(target)
+
+
+def _is_copied(task: Contract) -> bool:
+    """Whether no kernel reads it as it lies."""
+    return matrices(task) is None and Plan(task).writer(_LANES) is None and layout(task, _LANES) is None
 
 
 _COPYABLE, _LANES = 1 << 16, 8

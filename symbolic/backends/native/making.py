@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symbolic.backends.native import pool
-from symbolic.backends.native.assembly import BLAS, WORK, Assembly
+from symbolic.backends.native.assembly import BLAS, WORK, Assembly, workspace
 from symbolic.backends.native.blocks import groups
 from symbolic.backends.native.engine import Library, load
 from symbolic.backends.native.host import Host, host
@@ -95,8 +95,8 @@ class Making(Placed):
                     )
         self.places, size = arranged(needed)
         self.places[WORK] = size
-        products = [matrices(stage) for stage in schedule.stages if isinstance(stage, Contract)]
-        self.arena = size + max([one.workspace for one in products if one is not None], default=0)
+        products = [workspace(stage) for stage in schedule.stages if isinstance(stage, Contract)]
+        self.arena = size + max(products, default=0)
 
     # ------------------------------------------------------------------ the code
     def loaded(self, key: str) -> tuple[Library, Recipe]:
