@@ -1,8 +1,8 @@
-"""How is a sum of products written whose operands lie anyhow? One is laid into panels, as long as they are in the cache.
+"""How is a sum of products written whose operands lie anyhow? One is laid into panels, which stay in the cache.
 
-Windows that slide by a stride, rows that fill no vector, channels that lie far apart: whatever the axes are, one operand
-is copied so that a strip of the result's columns lies in whole vectors, a piece of the sum at a time. The other is read
-where it lies, a number at a time, for each of the rows of a tile, whose sums stay in registers.
+Windows that slide by a stride, rows that fill no vector, channels that lie far apart: whatever the axes are, one
+operand is copied so that a strip of the result's columns lies in whole vectors, a piece of the sum at a time. The
+other is read where it lies, a number at a time, for each of the rows of a tile, whose sums stay in registers.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class Panels:
 
     # ------------------------------------------------------------------ into which pieces
     def _tiles(self) -> tuple[int, list[tuple[list[Axis], Axis, int]]]:
-        """How many vectors a strip has, and for its tiles: axes that are whole in them, the one that is cut, how often."""
+        """How many vectors a strip has, and of what tiles consist: axes that are whole in them, and one that is cut."""
         across = -(-self.how.columns // self.lanes)
         best: tuple[float, int, int] | None = None
         rows = self.how.rows
@@ -434,17 +434,21 @@ def _most(f: Function, a: Value, b: Value) -> Value:
 
 def preferred(task: Contract, lanes: int) -> Layout | None:
     """How panels write it, where that is better than tiles without."""
+    found = layout(task, lanes)
+    if found is None:
+        return None
     plan = Plan(task)
     writer = plan.writer(lanes)
-    if writer is not None:
-        axis = plan.vector if writer is Tiles else plan.depth
-        assert axis is not None
-        size = plan.domain[axis]
-        full = size / (-(-size // lanes) * lanes)
-        if full >= _FULL and (writer is Dots or plan.row != plan.one):
-            return None
-    return layout(task, lanes)
+    if writer is None:
+        return found
+    axis = plan.vector if writer is Tiles else plan.depth
+    assert axis is not None
+    size = plan.domain[axis]
+    worth = size / (-(-size // lanes) * lanes) * _WORTH[writer]
+    if writer is Tiles and plan.row == plan.one:  # each vector that is read is used once
+        worth /= 4
+    return found if prod(task.domain) / lanes / _cost(found, lanes) > worth else None
 
 
-_FULL = 0.85
-"""The part of vectors that is filled, from which nothing is gained by laying anything."""
+_WORTH = {Tiles: 1.0, Dots: 0.88}
+"""The part of the processor's multiply-adds that others reach, where their vectors are full; beside that of panels."""
