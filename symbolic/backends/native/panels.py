@@ -86,7 +86,7 @@ def layout(task: Contract, lanes: int) -> Layout | None:
     if task.region is not None or len(task.operands) != 2 or prod(task.domain) < _LEAST:
         return None
     found = [one for swapped in (False, True) if (one := _laid(task, swapped)) is not None]
-    return min(found, key=lambda one: _cost(one, lanes), default=None)
+    return min(found, key=lambda one: _cost(one, lanes, task.dtype.itemsize), default=None)
 
 
 _LEAST = 1 << 14
@@ -113,7 +113,7 @@ def _laid(task: Contract, swapped: bool) -> Layout | None:
     return Layout(swapped, tuple(batch), tuple(outer), tuple(strip), tuple(rows), tuple(summed))
 
 
-def _cost(one: Layout, lanes: int) -> float:
+def _cost(one: Layout, lanes: int, bytes: int) -> float:
     """About how many cycles: multiply-adds, laying, and writing the result."""
     columns, terms = one.columns, one.terms
     rows = prod(axis.size for axis in one.rows)
@@ -125,7 +125,9 @@ def _cost(one: Layout, lanes: int) -> float:
     laying = terms * columns / (min(run, lanes) / 2 if near < 3 or not turned else 2)
     short = max(1.0, 8 * 3 / max(rows * min(vectors, 4), 1))  # too few sums to hide what each waits for
     writing = rows * columns * (1 / lanes if one.strip[-1].out == 1 else 2)
-    return around * (rows * vectors * terms * short + laying + writing)
+    # terms so far apart that all are in few sets of the first cache
+    crowded = any(axis.size >= 16 and axis.left * bytes % 1024 == 0 for axis in one.summed)
+    return around * (rows * vectors * terms * short * (1.4 if crowded else 1) + laying + writing)
 
 
 class Panels:
@@ -447,7 +449,7 @@ def preferred(task: Contract, lanes: int) -> Layout | None:
     worth = size / (-(-size // lanes) * lanes) * _WORTH[writer]
     if writer is Tiles and plan.row == plan.one:  # each vector that is read is used once
         worth /= 4
-    return found if prod(task.domain) / lanes / _cost(found, lanes) > worth else None
+    return found if prod(task.domain) / lanes / _cost(found, lanes, task.dtype.itemsize) > worth else None
 
 
 _WORTH = {Tiles: 1.0, Dots: 0.88}
