@@ -18,6 +18,7 @@ from symbolic.backends.native.pointwise import element
 from symbolic.backends.native.text import BITS, Function, Module, Value
 
 _LONG = 4096  # terms of a sum beyond which what is read would not stay in the cache
+_ROWS = 16  # rows beyond which a longer axis is no better
 _WRITTEN_OUT = 4  # steps of a sum that are written one after the other
 
 
@@ -76,9 +77,9 @@ class Plan:
         return self.task.dtype, self.domain, tuple(self.summed), sides, tuple(self.out), self.task.region is None
 
     def _longest(self, mine: Sequence[int], other: Sequence[int]) -> int:
-        """The longest axis of the result that is one operand's alone."""
+        """The longest axis of the result that is one operand's alone; of long ones that whose entries are nearest."""
         axes = [k for k in self.free if k != self.vector and other[k] == 0 and mine[k] != 0]
-        return max(axes, key=lambda k: self.domain[k], default=self.one)
+        return max(axes, key=lambda k: (min(self.domain[k], _ROWS), -abs(mine[k])), default=self.one)
 
     @property
     def tiled(self) -> bool:

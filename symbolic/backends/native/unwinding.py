@@ -190,8 +190,7 @@ class _Gathering:
 
     def write(self) -> None:
         low, dtype = self.low, self.low.dtype(self.one.target)
-        shape = tuple([high - begin for begin, high in self.box])
-        target = self._target(shape)
+        target = self._target()
         padded, letters = self._padded()
         phases = list(product(*[axis.phases() for axis in self.axes]))
         low.guard(self.weight)
@@ -203,28 +202,42 @@ class _Gathering:
             low.filled(target, low.number(0.0, dtype))
         else:
             low.made(target)
-        lead = len(shape) - len(self.axes)
-        region = whole(target, shape)
         for phase in phases:
-            if any(first < 0 for _, _, first, _ in phase):
-                continue
-            part = low.fresh((*shape[:lead], *[count for _, count, _, _ in phase]), dtype)
-            self._sums(part, padded, letters, phase)
-            starts = [at - axis.low for (at, *_), axis in zip(phase, self.axes, strict=True)]
-            strides = region.strides[lead:]
-            offset = sum(at * stride for at, stride in zip(starts, strides, strict=True))
-            steps = tuple([axis.stride * stride for axis, stride in zip(self.axes, strides, strict=True)])
-            low.write(View(target, low.sizes(part), (*region.strides[:lead], *steps), offset), low.made(part))
+            if all(first >= 0 for _, _, first, _ in phase):
+                self._phase(target, padded, letters, phase)
 
-    def _target(self, shape: Sizes) -> int:
-        """The value that is made: the one that is wanted of it, where only that is read."""
+    def _phase(self, target: int, padded: View, letters: str, phase: Sequence[tuple[int, int, int, int]]) -> None:
+        """Entries that are a stride apart, for themselves, and from there to where they belong."""
+        low, sizes, steps = self.low, list(self.shape), list(self.steps)
+        lead, offset = len(sizes) - len(self.axes), 0
+        for n, (axis, (at, count, _, _)) in enumerate(zip(self.axes, phase, strict=True), lead):
+            offset += (at - axis.low) * steps[n]
+            sizes[n], steps[n] = count, axis.stride * steps[n]
+        shape = tuple([sizes[n] for n in self.order])
+        part = low.fresh(shape, low.dtype(target))
+        self._sums(part, padded, letters, phase)
+        low.write(View(target, shape, tuple([steps[n] for n in self.order]), offset), low.made(part))
+
+    def _target(self) -> int:
+        """The value that is made: the one that is wanted of it, where only that is read, in the order of its axes."""
         low, crop = self.low, self.crop
-        if crop is None:
-            return self.one.target
-        low.views[self.one.target] = whole(self.one.target, low.sizes(self.one.target))
-        target = crop.target if crop.view.whole else low.fresh(shape, low.dtype(self.one.target))
-        low.views[crop.target] = crop.view._replace(base=target)
-        low.ready.add(crop.target)
+        self.shape = tuple([high - begin for begin, high in self.box])
+        self.order = list(range(len(self.shape)))
+        target = self.one.target
+        if crop is not None:
+            low.views[target] = whole(target, low.sizes(target))
+            turned = crop.order(self.shape)
+            if turned is not None:
+                self.order = turned
+            if turned is not None or crop.view.whole:
+                target = crop.target
+                low.views[target] = whole(target, crop.view.shape)
+            else:
+                target = low.fresh(self.shape, low.dtype(target))
+                low.views[crop.target] = crop.view._replace(base=target)
+            low.ready.add(crop.target)
+        strides = in_order([self.shape[n] for n in self.order])
+        self.steps = [strides[self.order.index(n)] for n in range(len(self.shape))]
         return target
 
     def _padded(self) -> tuple[View, str]:
@@ -274,8 +287,8 @@ class _Gathering:
         left = View(weight.base, *_columns(other), offset)
         right = View(padded.base, *_columns(rows), begin)
         names = ["".join(name for name, *_ in side) for side in (other, rows)]
-        out = [self.names[k] for k in self.lead if k is not None] + self.entries
-        contract(self.low, target, left, right, names[0], names[1], "".join(out))
+        out = ["" if k is None else self.names[k] for k in self.lead] + self.entries
+        contract(self.low, target, left, right, names[0], names[1], "".join([out[n] for n in self.order]))
 
 
 def _columns(side: Sequence[tuple[str, int, int]]) -> tuple[Sizes, Sizes]:
@@ -291,6 +304,18 @@ class _Crop(NamedTuple):
     target: int
     box: list[tuple[int, int]]
     view: View
+
+    def order(self, shape: Sizes) -> list[int] | None:
+        """The axes of that part in the order of the view's, where the view is the part with its axes transposed."""
+        steps = in_order(shape)
+        found = list[int]()
+        for size, stride in zip(self.view.shape, self.view.strides, strict=True):
+            same = [n for n, one in enumerate(shape) if one == size and steps[n] == stride]
+            if size != 1 and len(same) != 1:
+                return None
+            found += same if size != 1 else []
+        rest = [n for n, one in enumerate(shape) if n not in found]
+        return found + rest if all(shape[n] == 1 for n in rest) else None
 
 
 def _movements(low: Lowered, one: Instruction) -> Iterator[tuple[int, View]]:
