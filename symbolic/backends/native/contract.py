@@ -55,6 +55,7 @@ class Plan:
                 if self.out[k] == 1 and right[k] == 1 and left[k] == 0 and longer:
                     self.vector, self.swapped = k, swapped
         left, right = self.sides[::-1] if self.swapped else self.sides
+        self.summed.sort(key=lambda k: -abs(left[k]))  # what is read number by number is read in its order
         self.domain, self.out = (*self.domain, 1), [*self.out, 0]
         self.sides = [[*side, 0] for side in self.sides]
         self.one = len(kept)  # an axis of one step, where there is none for rows or columns
