@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symbolic as s
-from symbolic import conv2d, max_pool2d, value_and_grad, windows
+from symbolic import avg_pool2d, conv2d, max_pool2d, value_and_grad, windows
 from symbolic.backends.native import panels
 from symbolic.backends.native.access import View
 from symbolic.backends.native.lowering import Contract
@@ -325,3 +325,63 @@ def test_a_padded_array_that_is_given_back_has_its_border() -> None:
             del (before := [np.full((9, 10), 77.0) for _ in range(50)])[:]  # new arrays hold what was there before
             assert not before
             assert (layer.predict(x) == np.pad(x * 2.0, 2)).all()
+
+
+# --------------------------------------------------------------------------- pooling
+
+POOLED = {
+    "max 2": lambda x: max_pool2d(x, 2),
+    "max 3, overlapping": lambda x: max_pool2d(x, 3, stride=2, padding=1),
+    "max, dilated": lambda x: max_pool2d(x, (2, 3), stride=1, dilation=(2, 1)),
+    "max of one": lambda x: max_pool2d(x, 1, stride=2),
+    "mean 2": lambda x: avg_pool2d(x, 2),
+    "mean 3, overlapping": lambda x: avg_pool2d(x, (3, 2), stride=(1, 2), padding=1),
+    "large": lambda x: max_pool2d(x, 7, stride=1, padding=3),
+}
+
+
+def with_ties(shape: tuple[int, ...], dtype: str) -> Any:
+    """Whole numbers, so that entries are equally great, and zeros of both signs."""
+    x = np.random.default_rng(5).integers(-2, 3, shape).astype(dtype)
+    x[..., ::3] *= -0.0
+    return x
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", POOLED)
+@pytest.mark.parametrize("odd", [None, np.nan, np.inf])
+def test_pooling_is_that_of_numpy(name: str, dtype: str, odd: float | None) -> None:
+    pool = POOLED[name]
+
+    def weighed(x: Any, w: Any) -> Any:
+        return np.sum(pool(x) * w)
+
+    def slope(x: Any, w: Any, v: Any) -> Any:
+        return s.jvp(lambda x: pool(x) ** 2 * w, (x,), (v,))[1]
+
+    x = with_ties((2, 3, 13, 35), dtype)
+    v, w = drawn(x.shape, dtype), drawn(pool(x).shape, dtype)
+    if odd is not None:
+        x[0, 1, 5, 5] = x[1, 0, 12, 34] = odd
+    found: dict[str, Any] = {}
+    with np.errstate(all="ignore"):
+        for machine in ("numpy", "native"):
+            with s.use(machine):
+                pooled = s.symbolic(pool, np.ndarray, returns=np.ndarray).predict(x)
+                sloped = s.symbolic(slope, *[np.ndarray] * 3, returns=np.ndarray).predict(x, w, v)
+                found[machine] = pooled, sloped, *both(weighed, x, w).predict(x, w)[1]
+    for got, want in zip(found["native"], found["numpy"], strict=True):
+        assert got.dtype == want.dtype == dtype
+        np.testing.assert_allclose(got, want, rtol=1e-5 if dtype == "float32" else 1e-13, atol=1e-5)
+    if name.startswith("max") or name == "large":
+        got, want = found["native"][0], found["numpy"][0]
+        assert (np.signbit(got) == np.signbit(want))[got == got].all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "int16"])
+def test_every_other_entry_is_read_whatever_the_length(dtype: str) -> None:
+    with s.use("native"):
+        layer = s.symbolic(lambda x: x[1::2, ::2] + x[::2, 1::2], np.ndarray, returns=np.ndarray)
+        for n in (2, 4, 14, 16, 30, 32, 34, 62, 66, 100):
+            x = np.arange(8 * n).reshape(8, n).astype(dtype)
+            assert (layer.predict(x) == x[1::2, ::2] + x[::2, 1::2]).all()

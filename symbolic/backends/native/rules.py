@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.backends.native import contracting, regions, unwinding
+from symbolic.backends.native import contracting, pooling, regions, unwinding
 from symbolic.backends.native.access import View
 from symbolic.backends.native.lowering import DType, Lowered, NotLoops, Rule
 from symbolic.ops.bordering import Pad
@@ -22,7 +22,7 @@ from symbolic.ops.joining import Concatenate, Piece, PlacedLike, Stack
 from symbolic.ops.linear import Dot, MatMul, TensorDot
 from symbolic.ops.passing import Cast
 from symbolic.ops.reduction import Std, Var
-from symbolic.ops.sliding import Unwindows
+from symbolic.ops.sliding import Unwindows, WindowChoice, WindowMax, WindowShare, WindowSpread, WindowSum
 from symbolic.ops.softmax import Peak
 from symbolic.plan import Instruction
 from symbolic.printing import bits
@@ -231,4 +231,9 @@ RULES: dict[type, Rule] = {
     SetItem: regions.set_item,
     SetEntries: regions.refused,
     Unwindows: unwinding.unwindows,
+    WindowMax: pooling.folded("maximum"),
+    WindowSum: pooling.folded("add"),
+    WindowSpread: pooling.spread,
+    WindowShare: pooling.share,
+    WindowChoice: pooling.choice,
 }

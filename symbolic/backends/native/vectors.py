@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from symbolic.backends.native.counting import set_lanes
-from symbolic.backends.native.text import Function, Value
+from symbolic.backends.native.counting import lanes_within, set_lanes
+from symbolic.backends.native.text import BITS, Function, Value
 
 
 class Here(NamedTuple):
@@ -33,10 +33,23 @@ def load(f: Function, place: Value, stride: int, kind: str, here: Here) -> Value
         if mask is None:
             return f.load(start, kind, lanes)
         return f.load_some(start, mask, kind, lanes, _zero(f, kind, lanes))
+    if stride == 2 and lanes * BITS[kind] >= 256 and BITS[kind] >= 32:
+        return _every_other(f, f.at(place, _times(f, i, 2), kind), kind, lanes, len(set_lanes(mask, lanes)))
     value = _zero(f, kind, lanes)
     for k in set_lanes(mask, lanes):
         value = f.insert(value, k, f.load(f.at(place, _entry(f, i, k, stride), kind), kind))
     return value
+
+
+def _every_other(f: Function, start: Value, kind: str, lanes: int, count: int) -> Value:
+    """The first, the third, …: `count` of them, out of two vectors. What lies behind the last is not touched."""
+    halves = []
+    for first in (0, lanes):
+        mask = lanes_within(f, f.index(2 * count - 1 - first), lanes)
+        place = f.at(start, f.index(first), kind)
+        zero = _zero(f, kind, lanes)
+        halves.append(f.load(place, kind, lanes) if mask is None else f.load_some(place, mask, kind, lanes, zero))
+    return f.shuffle(halves[0], halves[1], range(0, 2 * lanes, 2))
 
 
 def store(f: Function, value: Value, place: Value, stride: int, here: Here) -> None:
