@@ -7,7 +7,7 @@ of convolutions and their gradients.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,7 +87,7 @@ def slid(x: Any, size: Sequence[int], stride: int = 1, dilation: int = 1) -> Any
     return windows(x, tuple(size), stride, dilation)
 
 
-WINDOWED = {
+WINDOWED: dict[str, Callable[[Any], tuple[Any, Any, str]]] = {
     "strided": lambda d: (drawn((9, 5, 3, 3), d), slid(drawn((2, 5, 17, 13), d), (3, 3), 2), "ocxy,ncpqxy->nopq"),
     "short rows": lambda d: (drawn((20, 6, 3, 3), d), slid(drawn((3, 6, 9, 9), d), (3, 3)), "ocxy,ncpqxy->nopq"),
     "by the weight": lambda d: (drawn((2, 21, 6, 7), d), slid(drawn((2, 5, 8, 9), d), (3, 3)), "nopq,ncpqxy->ocxy"),
@@ -158,7 +158,9 @@ def geometries(draw: Any) -> Geometry:
     few = [1, 2, 3, 8, 17] if rank < 3 else [1, 3, 8]
     counts = [draw(st.sampled_from(one)) for one in ([1, 2, 5], [1, 1, 1, 3], few, few)]
     dtype = draw(st.sampled_from(["float32", "float64"]))
-    return Geometry(rank, *counts, sizes, kernel, each(1, 1, 2, 3), padding, dilation, draw(st.booleans()), dtype)
+    images, groups, channels, results = counts
+    last, stride = draw(st.booleans()), each(1, 1, 2, 3)
+    return Geometry(rank, images, groups, channels, results, sizes, kernel, stride, padding, dilation, last, dtype)
 
 
 def convolved(x: Any, w: Any, of: Geometry) -> Any:
@@ -329,7 +331,7 @@ def test_a_padded_array_that_is_given_back_has_its_border() -> None:
 
 # --------------------------------------------------------------------------- pooling
 
-POOLED = {
+POOLED: dict[str, Callable[[Any], Any]] = {
     "max 2": lambda x: max_pool2d(x, 2),
     "max 3, overlapping": lambda x: max_pool2d(x, 3, stride=2, padding=1),
     "max, dilated": lambda x: max_pool2d(x, (2, 3), stride=1, dilation=(2, 1)),

@@ -35,7 +35,7 @@ def _checked(low: Lowered, one: Instruction) -> None:
 
 def _parts(low: Lowered, one: Instruction, view: View, like: View) -> list[View]:
     """The entries of windows, each as a view; `like` has an entry for each window."""
-    counts = like.shape[len(like.shape) - len(one.node.window) :]  # type: ignore[attr-defined]  # it is windowed
+    counts = like.shape[len(like.shape) - len(one.node.window) :]
     return [low.moved(view, lambda x, index=index: x[index]) for index in _indices(one, counts)]  # type: ignore[misc]
 
 
@@ -66,11 +66,11 @@ def spread(low: Lowered, one: Instruction) -> None:
     _checked(low, one)
     delta = low.views[one.sources[0]]
     low.filled(one.target, low.number(0.0, low.dtype(one.target)))
-    _write(low, one, [delta] * prod(one.node.window), delta)  # type: ignore[attr-defined]  # it is windowed
+    _write(low, one, [delta] * prod(one.node.window), delta)
 
 
 def _write(low: Lowered, one: Instruction, values: Sequence[View], like: View) -> None:
-    counts = like.shape[len(like.shape) - len(one.node.window) :]  # type: ignore[attr-defined]
+    counts = like.shape[len(like.shape) - len(one.node.window) :]
     for value, index in zip(values, _indices(one, counts), strict=True):
         low.write(low.region(one.target, lambda x, index=index: x[index]), value, adds=True)  # type: ignore[misc]
 

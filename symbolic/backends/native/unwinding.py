@@ -32,19 +32,26 @@ def unwindows(low: Lowered, one: Instruction) -> None:
     dtype = low.dtype(one.target)
     if dtype.kind != "f" or low.dtype(one.sources[0]) != dtype:
         raise NotLoops("it adds whole numbers")
-    last = low.tasks[-1] if low.tasks else None
-    mine = isinstance(last, Contract) and last.region is None and last.target == windows.base and _read_once(low, one)
-    if mine and len(last.operands) == 2 and _gathered(low, one, last, windows):  # type: ignore[union-attr]  # a contraction
+    task = _product(low, one, windows)
+    if task is not None and len(task.operands) == 2 and _gathered(low, one, task, windows):
         return
     low.filled(one.target, low.number(0.0, dtype))
     region = low.region(one.target, lambda x: sliding(x, node.window, node.stride, node.dilation))
-    if mine:
-        into = _through_axes(low, windows, region, last)
-        if into is not None and Plan(last._replace(region=into)).tiled:  # type: ignore[union-attr]
+    if task is not None:
+        into = _through_axes(windows, region, task)
+        if into is not None and Plan(task._replace(region=into)).tiled:
             fill = low.tasks.pop()
-            low.tasks[-1:] = [fill, last._replace(target=one.target, region=into)]  # type: ignore[union-attr]
+            low.tasks[-1:] = [fill, task._replace(target=one.target, region=into)]
             return
     low.write(region, windows, adds=True)
+
+
+def _product(low: Lowered, one: Instruction, windows: View) -> Contract | None:
+    """The sum of products that the windows are, and nobody else reads; it is the last task."""
+    task = low.tasks[-1] if low.tasks else None
+    if not isinstance(task, Contract) or task.region is not None or task.target != windows.base:
+        return None
+    return task if _read_once(low, one) else None
 
 
 def _read_once(low: Lowered, one: Instruction) -> bool:
@@ -73,7 +80,7 @@ def _result(task: Contract) -> View:
     return whole(task.target, task.domain[: len(task.domain) - len(task.axes)])
 
 
-def _through_axes(low: Lowered, windows: View, region: View, task: Any) -> View | None:
+def _through_axes(windows: View, region: View, task: Contract) -> View | None:
     """The region in the order of the contraction's axes, where the windows are a transposition of its result."""
     made = _result(task)
     found = _axes(windows, made)
