@@ -20,8 +20,8 @@ import symbolic as s
 from symbolic import avg_pool2d, conv2d, max_pool2d, value_and_grad, windows
 from symbolic.backends.native import panels
 from symbolic.backends.native.access import View
+from symbolic.backends.native.laying import WORKSPACE, Panels
 from symbolic.backends.native.lowering import Contract
-from symbolic.backends.native.panels import WORKSPACE, Panels
 from symbolic.backends.native.text import Module
 
 pytest.importorskip("llvmlite")

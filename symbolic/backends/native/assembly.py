@@ -16,11 +16,12 @@ from symbolic.backends.native.blocks import Group, part
 from symbolic.backends.native.calls import write_function
 from symbolic.backends.native.contract import Plan, as_nest
 from symbolic.backends.native.entry import Entry
+from symbolic.backends.native.laying import WORKSPACE, Panels
 from symbolic.backends.native.loops import Pointer, Writer
 from symbolic.backends.native.lowering import FLAG, Contract, External, Point, Reduce
 from symbolic.backends.native.matrices import matrices
 from symbolic.backends.native.nests import Nest, Step
-from symbolic.backends.native.panels import WORKSPACE, Panels, preferred
+from symbolic.backends.native.panels import preferred
 from symbolic.backends.native.pointwise import element, stored
 from symbolic.backends.native.recipes import OWN
 from symbolic.backends.native.reductions import IDENTITY

@@ -20,7 +20,7 @@ __all__ = ["BUSY", "FLAGGED", "INEXACT", "OWN", "Placed", "Recipe"]
 FLAGGED, BUSY, OWN = 1, 2, 3
 """Words of a program's table: whether something checked was not finite, whether it is running, its own address."""
 INEXACT = 1
-"""The bit of the first that says so of an operand without which the result may be wrong: NumPy runs the program then."""
+"""The bit of the first that says so of an operand for which the result may be wrong: NumPy runs the program then."""
 
 
 if TYPE_CHECKING:
