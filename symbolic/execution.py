@@ -41,7 +41,7 @@ class Executable:
     general: bool
     asked: bool
     """Whether code was looked for that was compiled before."""
-    ahead: Callable[[Any], object] | None
+    ahead: Callable[[], Callable[[Any], object]] | None
     """What is to be made ready for code that is compiled beside the calls."""
 
     def __init__(self, program: Program, into: Sequence[int] = ()) -> None:
@@ -95,16 +95,24 @@ class Executable:
         return culprit(self.program, values, what, names)
 
 
-def prepared(what: str, held: Sequence[Any], *more: Any) -> Callable[[Any], object]:
-    """What asks code that was compiled beside the calls for more, where it knows how. It keeps none of `held` alive."""
+def prepared(what: str, held: Sequence[Any], *more: Any) -> Callable[[], Callable[[Any], object]]:
+    """What asks code for more that is compiled beside the calls, where it knows how: it is asked for when that begins.
+
+    Until then it keeps none of `held` alive; from then on all, so that what was begun is whole when it is kept.
+    """
     references = [ref(one) for one in held]
 
-    def prepare(code: Any) -> None:
-        found, make = [one() for one in references], getattr(code, what, None)
-        if make is not None and not any(one is None for one in found):
-            make(*found, *more)
+    def begun() -> Callable[[Any], object]:
+        found = [one() for one in references]
 
-    return prepare
+        def prepare(code: Any) -> None:
+            make = getattr(code, what, None)
+            if make is not None and not any(one is None for one in found):
+                make(*found, *more)
+
+        return prepare
+
+    return begun
 
 
 def culprit(

@@ -34,7 +34,8 @@ _NAMES: Final = ("auto", "numpy", "native")
 _WARM = 2  # runs by the interpreter before NumPy's code is worth writing, where arrays are small
 _AT_ONCE = 400  # instructions that are compiled while the caller waits, if one run by NumPy takes as long
 _HEAVY = 20_000_000  # entries that a run makes, which take NumPy a tenth of a second
-_FIRST, _PATIENCE = 0.025, 0.01  # seconds of NumPy's runs before LLVM is loaded, and where it is already
+_AROUND = 2e-6  # seconds that Python takes around a run, which machine code takes over, too
+_FIRST, _PATIENCE = 0.05, 0.02  # seconds of NumPy's runs before LLVM is loaded, and where it is already
 
 
 class Code(Protocol):
@@ -199,7 +200,7 @@ class Waiting:
         return found
 
     def _count(self, seconds: float) -> None:
-        self.spent += seconds
+        self.spent += seconds + _AROUND
         if self.spent > (_PATIENCE if "llvmlite.binding" in sys.modules else _FIRST) and not self.begun:
             self.begun = True
             one = self.one()
@@ -243,13 +244,14 @@ def _beside(one: Executable) -> None:
     """Compile in another thread, and take the code when it is there."""
     held, name = weakref.ref(one), _Choice.name
     program, into = one.program, one.into
+    prepare = None if one.ahead is None else one.ahead()
+    one.ahead = None
 
     def work() -> None:
         code = _native(program, into, always=False)
+        if prepare is not None:
+            prepare(code)  # what calls of it will need
         owner = held()
-        if owner is not None and owner.ahead is not None:
-            owner.ahead(code)  # what calls of it will need
-            owner.ahead = None
         if owner is not None and _Choice.name == name:
             owner.code = code
 

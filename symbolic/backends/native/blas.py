@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import os
 import sys
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,9 +72,10 @@ def _libraries() -> tuple[ctypes.CDLL, ...]:
 
 def _opened() -> Iterator[ctypes.CDLL]:
     extension = sys.modules.get("numpy._core._multiarray_umath")
-    beside = Path(np.__file__).parent.parent / "numpy.libs"
-    files = [getattr(extension, "__file__", None), *sorted(map(str, beside.glob("*openblas*")))]
-    for file in files:
+    beside = os.path.join(os.path.dirname(os.path.dirname(np.__file__)), "numpy.libs")
+    found = sorted(os.listdir(beside)) if os.path.isdir(beside) else []
+    others = [os.path.join(beside, name) for name in found if "openblas" in name]
+    for file in (getattr(extension, "__file__", None), *others):
         try:
             if file:
                 yield ctypes.CDLL(file)

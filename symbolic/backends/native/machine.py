@@ -18,7 +18,6 @@ from numpy.lib.stride_tricks import as_strided
 
 from symbolic.backends.native import pool
 from symbolic.backends.native.abi import callable_of, weakly
-from symbolic.backends.native.access import View
 from symbolic.backends.native.engine import Library, noted, recalled
 from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.identity import words_of
@@ -27,6 +26,7 @@ from symbolic.plan import Program, own
 from symbolic.spec import Spec
 
 if TYPE_CHECKING:
+    from symbolic.backends.native.access import View
     from symbolic.backends.native.predictions import Predicting
     from symbolic.backends.native.steps import Steps
     from symbolic.execution import Specialization
@@ -110,7 +110,7 @@ class Native(Placed):
         self.arrays = {base: self._in_arena(base, at) for base, at in recipe["arrays"]}
         for base, at, data in recipe["margins"]:
             self._in_arena(base, at)[...] = np.frombuffer(data, self.dtype(base))[0]
-        self.views = dict(recipe["views"])
+        self.views = _views(recipe["views"])
         self.makers = {base: partial(pool.array, self.shape(base), self.dtype(base)) for base in recipe["large"]}
 
     def _in_arena(self, base: int, at: int) -> Any:
@@ -306,7 +306,7 @@ class Native(Placed):
         """A slot's value as NumPy takes it."""
         if k in given:
             return given[k]
-        view = View(*self.views[k])
+        view = self.views[k]
         if view.base in given:
             base = given[view.base]
             if not isinstance(base, np.ndarray) or not base.flags.c_contiguous:
@@ -348,6 +348,14 @@ class Native(Placed):
 
     def _borrowed(self, value: Any) -> bool:
         return isinstance(value, np.ndarray) and value.base is not None
+
+
+def _views(said: Sequence[tuple[int, Any]]) -> dict[int, View]:
+    if not said:
+        return {}  # as nearly always: then nothing is loaded for it
+    from symbolic.backends.native.access import View
+
+    return {k: View(*parts) for k, parts in said}
 
 
 def _routine(name: str) -> int:
