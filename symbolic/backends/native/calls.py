@@ -133,7 +133,7 @@ def _function(native: Placed, entry: Entry) -> None:
     taking.run(Value("ptr", 0, f"@{native.segment}"))
     e.disclaim(busy)
     odd = f.label("odd")
-    if native.program.primal:  # NumPy has warnings for what the function itself gives
+    if native.program.primal or native.numbered:  # NumPy has warnings for that, or errors
         e.check(f.compare("eq", f.load(taking.word(FLAGGED), "i64"), f.constant("i64", 0)), odd)
     for n, base in enumerate(bases):
         if native.is_scalar(base):  # type: ignore[arg-type]

@@ -21,7 +21,7 @@ from symbolic.plan import Instruction, Program
 from symbolic.spec import AnySpec, Spec
 
 FLAG = -2
-"""Where it is noted that something checked is not finite."""
+"""Where it is noted what checks have found: one bit for each kind."""
 DTYPES = {np.dtype(one) for one in ("f8", "f4", "?", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")}
 DType = np.dtype[Any]
 
@@ -60,7 +60,7 @@ class Write(NamedTuple):
 
 
 class Check(NamedTuple):
-    """Are all entries finite? The answer goes into the flag of the program."""
+    """Are all entries finite, or all of them true if they are Booleans? The answer goes into the program's flag."""
 
     target: int
     domain: Sizes
@@ -96,6 +96,12 @@ Looping = Point | Reduce | Write | Check
 Task = Looping | Contract | External
 
 
+def views_of(task: Task) -> list[View]:
+    """All that a task reads, the numbers among it that say where entries lie."""
+    places = (*task.operands, task.region) if isinstance(task, Write) else task.operands
+    return [*task.operands, *[one.numbers for view in places for one in view.by]]
+
+
 class NotLoops(Exception):  # noqa: N818  # it says no
     """An instruction is left to NumPy; the text says why."""
 
@@ -121,6 +127,8 @@ class Lowered:
             if isinstance(spec, Spec) and spec.known and spec.dtype in DTYPES:
                 self.views[k] = whole(k, sizes(spec))
         self.laid: dict[View, View] = {}  # copies whose entries lie in the order in which they are read
+        self.within: dict[tuple[View, int], View] = {}  # numbers that name one of so many entries
+        self.numbered = False  # whether numbers that a run is given say which entries are read or written
         self.uses = Counter(program.outputs)
         for one in program.instructions:
             self.uses.update(one.sources)
@@ -133,12 +141,19 @@ class Lowered:
             self._check(one)
             self.rule(one)(self, one)
         except NotLoops as why:
-            del self.tasks[before:]
+            self._forget(before)
             spec = one.spec
             operands = tuple([self.views[k] for k in one.sources if k in self.views])
             if isinstance(spec, Spec) and spec.known and spec.dtype in DTYPES:
                 self.views[one.target] = whole(one.target, sizes(spec))
             self.tasks.append(External(one.target, at, operands, str(why)))
+
+    def _forget(self, before: int) -> None:
+        """The tasks that an instruction had begun with, and what they would have made."""
+        gone = {task.target for task in self.tasks[before:]}
+        del self.tasks[before:]
+        self.laid = {view: copy for view, copy in self.laid.items() if copy.base not in gone}
+        self.within = {key: numbers for key, numbers in self.within.items() if numbers.base not in gone}
 
     def _check(self, one: Instruction) -> None:
         spec = one.spec
@@ -196,10 +211,14 @@ class Lowered:
 
     def number(self, value: float, dtype: DType) -> View:
         """A constant that the program has no slot for."""
-        k = self.fresh((), dtype)
+        return self.views[self.constant(value, (), dtype)]
+
+    def constant(self, value: Any, shape: Sizes, dtype: DType) -> int:
+        """The same of an array."""
+        k = self.fresh(shape, dtype)
         self.constants[k] = value
-        self.views[k] = whole(k, ())
-        return self.views[k]
+        self.views[k] = whole(k, shape)
+        return k
 
     def point(self, target: int, function: str, views: Sequence[View], inner: Sequence[DType]) -> View:
         """Entry by entry, the operands broadcast to the target's shape."""

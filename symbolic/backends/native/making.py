@@ -34,6 +34,7 @@ class Making(Placed):
         self.host = on or host()
         self.lowered = Lowered(program, rule)
         self.specs = self.lowered.specs
+        self.numbered = self.lowered.numbered
         self.results = [self.lowered.result(k) for k in program.outputs]
         for base in dict.fromkeys(self.results):
             if base is not None:

@@ -15,10 +15,12 @@ from symbolic.backends.native.host import Host
 from symbolic.plan import Program
 from symbolic.spec import AnySpec, Spec
 
-__all__ = ["BUSY", "FLAGGED", "OWN", "Placed", "Recipe"]
+__all__ = ["BUSY", "FLAGGED", "ODD", "OUTSIDE", "OWN", "Placed", "Recipe"]
 
 FLAGGED, BUSY, OWN = 1, 2, 3
-"""Words of a program's table: whether something checked was not finite, whether it is running, its own address."""
+"""Words of a program's table: what checks have found, whether it is running, its own address."""
+ODD, OUTSIDE = 1, 2
+"""What checks find, one bit for each kind: something is not finite; a number names no entry."""
 
 
 if TYPE_CHECKING:
@@ -67,6 +69,8 @@ class Placed:
 
     host: Host
     into: tuple[int, ...]
+    numbered: bool
+    """Whether numbers that a run is given say which entries are read or written."""
     makers: Collection[int]
     """The results that are made in memory which is used again."""
     program: Program

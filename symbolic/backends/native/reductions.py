@@ -9,6 +9,7 @@ from symbolic.backends.native import vectors
 from symbolic.backends.native.axes import Axes
 from symbolic.backends.native.lowering import Reduce
 from symbolic.backends.native.pointwise import element, from_memory, stored, to_memory, write
+from symbolic.backends.native.recipes import ODD, OUTSIDE
 from symbolic.backends.native.text import BITS, Function, Value
 from symbolic.backends.native.vectors import Here
 
@@ -123,7 +124,10 @@ class Reduction:
 
 
 class Oddities:
-    """Whether any entry that is looked at is not finite: for each kind of numbers a sum of 0 · x, 0 or NaN."""
+    """Whether any entry that is looked at is not finite, or false.
+
+    For each kind of numbers a sum of 0 · x, which is 0 or NaN; for Booleans whether all are true.
+    """
 
     f: Function
     lanes: int
@@ -131,10 +135,13 @@ class Oddities:
 
     def __init__(self, f: Function, kinds: Iterable[str], lanes: int) -> None:
         self.f, self.lanes = f, lanes
-        self.sums = {kind: f.variable(f.constant(kind, 0.0, lanes)) for kind in kinds}
+        self.sums = {kind: f.variable(f.constant(kind, kind == "i1", lanes)) for kind in kinds}
 
     def take(self, value: Value, here: Here) -> None:
         f = self.f
+        if value.element == "i1":
+            self._all_true(value, here)
+            return
         nothing = f.sub(value, value, flags="")  # 0, or NaN
         if here.mask is not None:
             nothing = f.select(here.mask, nothing, f.like(value, 0.0))
@@ -145,10 +152,25 @@ class Oddities:
         else:
             f.put(f.insert(old, 0, f.add(f.lane(old, 0), nothing, flags="")), place)
 
+    def _all_true(self, value: Value, here: Here) -> None:
+        f, place = self.f, self.sums["i1"]
+        if here.mask is not None:
+            value = f.select(here.mask, value, f.like(value, 1))
+        old = f.get(place, "i1", self.lanes)
+        if value.lanes or not self.lanes:
+            f.put(f.bits("and", old, value), place)
+        else:
+            f.put(f.insert(old, 0, f.bits("and", f.lane(old, 0), value)), place)
+
     def tell(self, flag: Value) -> None:
-        """Set the flag if there was one."""
+        """Set the bits of the flag for what there was."""
         f = self.f
         for kind, place in self.sums.items():
-            total = f.total(f.get(place, kind, self.lanes))
-            found = f.convert("zext", f.compare("uno", total, total), "i64")
-            f.store(f.bits("or", f.load(flag, "i64"), found), flag)
+            found = f.get(place, kind, self.lanes)
+            if kind == "i1":
+                wrong, bit = f.invert(f.across("and", found)), OUTSIDE
+            else:
+                total = f.total(found)
+                wrong, bit = f.compare("uno", total, total), ODD
+            note = f.mul(f.convert("zext", wrong, "i64"), f.constant("i64", bit))
+            f.store(f.bits("or", f.load(flag, "i64"), note), flag)
