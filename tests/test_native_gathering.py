@@ -453,6 +453,28 @@ def test_steps_in_a_row_stop_at_the_error() -> None:
         np.testing.assert_array_equal(weight.value, one)
 
 
+def test_predictions_that_are_one_call() -> None:
+    """An error goes through, and the next call is as good as the one before."""
+    table = Weight(RNG.normal(size=(9, 4)))
+    layer = net(lambda n: np.exp(table[n]), 1)
+    numbers = RNG.integers(-9, 9, 5)
+    want = np.exp(table.value[numbers])
+    for _ in range(6):
+        np.testing.assert_allclose(layer.predict(numbers), want, rtol=1e-14)
+    for wrong in (numbers + 9, numbers - 18):
+        with pytest.raises(IndexError, match="out of bounds"):
+            layer.predict(wrong)
+        np.testing.assert_allclose(layer.predict(numbers), want, rtol=1e-14)
+
+
+def test_numbers_that_are_known_lie_beside_kept_code() -> None:
+    """Another layer of the same words runs the code of the first, and one of other numbers does not."""
+    x = RNG.normal(size=(6, 3))
+    for numbers in (np.array([5, -1, 0]), np.array([5, -1, 0]), np.array([0, 1, 2])):
+        for _ in range(2):
+            same(net(lambda x, numbers=numbers: x[numbers] + 1, 1).predict(x), x[numbers] + 1)
+
+
 def test_what_is_shown_is_shown_once() -> None:
     """A program with a callback raises as NumPy's does: what came before was seen, and only once."""
     seen: list[Any] = []

@@ -145,7 +145,8 @@ def _first(entries: Sequence[Any], numbers: Sequence[Sizes]) -> int:
         else:
             given.append(0 if isinstance(one, int) else slice(None) if isinstance(one, slice) else one)
     axes = sum(one is not None and one is not Ellipsis for one in entries)
-    return np.shape(np.zeros((1,) * axes)[tuple(given)]).index(2)
+    shape: Sizes = np.shape(np.zeros((1,) * axes)[tuple(given)])
+    return shape.index(2)
 
 
 def get_item(low: Lowered, one: Instruction) -> None:
