@@ -83,8 +83,10 @@ def _of_numpy(function: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _of_ufunc(method: Any, *args: Any, **kwargs: Any) -> Any:
-    """A method of a ufunc, such as `np.add.reduce`."""
-    return _of_numpy(method, *map(as_one, args), **{name: as_one(one) for name, one in kwargs.items()})
+    """A method of a ufunc, such as `np.add.reduce`; a tuple that `at` is given is an index."""
+    index = tuple if getattr(method, "__name__", "") == "at" else ()
+    args = tuple([one if isinstance(one, index) else as_one(one) for one in args])
+    return _of_numpy(method, *args, **{name: as_one(one) for name, one in kwargs.items()})
 
 
 def _of_scipy(function: Any, *args: Any, **kwargs: Any) -> Any:

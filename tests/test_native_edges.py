@@ -34,6 +34,13 @@ WALKS: dict[str, Callable[[Any], Any]] = {
     "rows times a vector": lambda x: x @ x[-1],
     "column times column": lambda x: x[:, -1] @ x[:, -1],
 }
+NAMED: dict[str, Callable[[Any, Any], Any]] = {
+    "rows by number": lambda x, n: np.exp(x[n]),
+    "columns by number": lambda x, n: np.exp(x[:, n]),
+    "entries by number": lambda x, n: np.exp(x[n, n]),
+    "along rows": lambda x, n: np.exp(np.take_along_axis(x, n[np.newaxis], axis=0)),
+    "of which some are out of bounds": lambda x, n: np.exp(x[n * (1 << 40)]),
+}
 SHAPES = [(1, 3), (3, 2), (7, 4), (5, 9), (15, 2), (4, 17), (31, 6)]
 
 
@@ -66,6 +73,20 @@ def main(level: str) -> None:
                 found = Native(net.program(x), on=PROCESSORS[level][0]).run([x])
                 assert found is not None
                 assert np.allclose(found[0], walk(plain), rtol=1e-5, atol=1e-5)
+    for name, named in NAMED.items():
+        for shape in SHAPES:
+            plain = rng.normal(size=shape)
+            numbers = rng.integers(-min(shape), min(shape), shape[1] if name == "along rows" else 11)
+            x, n = at_the_end(plain), at_the_end(numbers)
+            print(level, name, shape, flush=True)
+            layer: Any = symbolic(named, np.ndarray, np.ndarray, returns=np.ndarray)
+            if "out of bounds" in name and numbers.any():
+                with pytest.raises(IndexError):
+                    Native(layer.program(x, n), on=PROCESSORS[level][0]).run([x, n])
+                continue
+            found = Native(layer.program(x, n), on=PROCESSORS[level][0]).run([x, n])
+            assert found is not None
+            assert np.allclose(found[0], named(plain, numbers))
 
 
 @pytest.mark.parametrize("level", PROCESSORS)

@@ -12,30 +12,44 @@ from numpy.lib.stride_tricks import as_strided
 Sizes = tuple[int, ...]
 
 
+class Along(NamedTuple):
+    """Whole numbers for the entries of a view of the same shape: each says how many `step`s on its entry lies."""
+
+    numbers: View
+    step: int
+
+
 class View(NamedTuple):
-    """Entries of the value `base`, which lies in C order: offset and strides are counted in entries."""
+    """Entries of the value `base`, which lies in C order: offset and strides are counted in entries.
+
+    Where an entry lies may depend on numbers that are only known when the program runs, `by` one value or several.
+    """
 
     base: int
     shape: Sizes
     strides: Sizes
     offset: int = 0
+    by: tuple[Along, ...] = ()
 
     @property
     def whole(self) -> bool:
         """Whether the entries lie as if the view were a C-ordered array of its own from the base's beginning."""
-        return self.offset == 0 and _same_order(self.shape, self.strides)
+        return self.offset == 0 and not self.by and _same_order(self.shape, self.strides)
 
     def over(self, shape: Sizes) -> View:
         """Broadcast to a shape: axes that are stretched have the stride 0."""
         lead = len(shape) - len(self.shape)
         pairs = zip(self.shape, self.strides, shape[lead:], strict=True)
         strides = tuple([0 if size == 1 or size != wanted else stride for size, stride, wanted in pairs])
-        return View(self.base, shape, (0,) * lead + strides, self.offset)
+        by = tuple([Along(one.numbers.over(shape), one.step) for one in self.by])
+        return View(self.base, shape, (0,) * lead + strides, self.offset, by)
 
     def shaped(self, shape: Sizes) -> View:
         """With axes of size 1 more or fewer, the others in their order."""
         rest = iter([stride for size, stride in zip(self.shape, self.strides, strict=True) if size != 1])
-        return View(self.base, shape, tuple([0 if size == 1 else next(rest) for size in shape]), self.offset)
+        strides = tuple([0 if size == 1 else next(rest) for size in shape])
+        by = tuple([Along(one.numbers.shaped(shape), one.step) for one in self.by])
+        return View(self.base, shape, strides, self.offset, by)
 
 
 def in_order(shape: Sequence[int]) -> Sizes:
@@ -60,6 +74,7 @@ def through(view: View, extent: int, movement: Callable[[Any], Any]) -> View | N
 
     NumPy is asked: it moves an array of bytes, all of them zero.
     """
+    assert not view.by  # what numbers name has been copied
     memory = np.zeros(max(extent, 1), np.int8)
     given = as_strided(memory[view.offset :], view.shape, view.strides)
     made = movement(given)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from symbolic.backends.native.access import Sizes, in_order
@@ -15,11 +15,25 @@ class Axes(NamedTuple):
     strides: dict[Any, Sizes]
 
 
-def walked(domain: Sizes, accesses: Mapping[Hashable, Sizes]) -> Axes:
-    """The axes in the order of the loops, joined where every access walks two of them as one."""
+def walked(
+    domain: Sizes,
+    accesses: Mapping[Hashable, Sizes],
+    jumps: Mapping[Hashable, Collection[int]],
+    fixed: Sequence[Collection[int]],
+) -> Axes:
+    """The axes in the order of the loops, joined where every access walks two of them as one.
+
+    Along the axes of `jumps` an access goes where numbers say. Those of each of `fixed` stay in their order: what is
+    written there may meet in one entry.
+    """
     order = list(range(len(domain)))
     if order:
-        inner = max(order, key=lambda k: (sum(_worth(strides[k]) for strides in accesses.values()), k))
+        free = [k for k in order if all(k not in axes or k == max(axes) for axes in fixed)]
+
+        def worth(k: int) -> float:
+            return sum(_worth(-1 if k in jumps.get(key, ()) else one[k]) for key, one in accesses.items())
+
+        inner = max(free, key=lambda k: (worth(k), k))
         order.remove(inner)
         order.append(inner)
     sizes: list[int] = []

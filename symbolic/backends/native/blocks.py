@@ -75,13 +75,15 @@ class _Members:
         return True
 
     def _fits(self, nest: Nest, step: Step) -> bool:
-        return all(nest.holds(one) or self._is_own_row(nest.domain, one) for one in step.operands)
+        return all(nest.holds(one) or self._is_own_row(nest.domain, one) for one in (*step.operands, *step.numbers))
 
     def _is_own_row(self, domain: Sizes, one: Access) -> bool:
         if one.base in self.summed:
             return False
         if one.base not in self.made:
             return True
+        if one.by:
+            return False
         row = self.made[one.base]
         reach = sum((n - 1) * stride for n, stride in zip(domain[1:], one.strides[1:], strict=True))
         return one.offset == 0 and one.strides[0] == row and min(one.strides) >= 0 and reach < row

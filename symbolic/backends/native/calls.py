@@ -12,7 +12,7 @@ from symbolic.backends.native import layouts
 from symbolic.backends.native.entry import Entry
 from symbolic.backends.native.fitting import Unfit
 from symbolic.backends.native.pointwise import stored
-from symbolic.backends.native.recipes import BUSY, FLAGGED, Placed
+from symbolic.backends.native.recipes import AGAIN, BUSY, FLAGGED, Placed
 from symbolic.backends.native.text import Function, Module, Value
 from symbolic.spec import Spec
 
@@ -133,8 +133,10 @@ def _function(native: Placed, entry: Entry) -> None:
     taking.run(Value("ptr", 0, f"@{native.segment}"))
     e.disclaim(busy)
     odd = f.label("odd")
-    if native.program.primal or native.guarded:  # NumPy has warnings for what the function itself gives
-        e.check(f.compare("eq", f.load(taking.word(FLAGGED), "i64"), f.constant("i64", 0)), odd)
+    flag = f.load(taking.word(FLAGGED), "i64")
+    if not native.program.primal:  # NumPy has warnings for what the function itself gives, and errors for all
+        flag = f.bits("and", flag, f.constant("i64", AGAIN))
+    e.check(f.compare("eq", flag, f.constant("i64", 0)), odd)
     for n, base in enumerate(bases):
         if native.is_scalar(base):  # type: ignore[arg-type]
             e.tuple_entry(results, n, taking.number(base, spoilt))  # type: ignore[arg-type]

@@ -18,6 +18,7 @@ import numpy as np
 from symbolic.keeping import blake2b
 from symbolic.layer import Layer
 from symbolic.ops.operation import Operation
+from symbolic.ops.regions import At
 from symbolic.plan import Program
 from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec
 
@@ -135,6 +136,7 @@ _SAYING: dict[type, Callable[[Any], Any]] = {
     list: lambda value: ("list", [_word(one) for one in value]),
     slice: lambda value: ("slice", _word(value.start), _word(value.stop), _word(value.step)),
     Spec: _spec,
+    At: lambda value: ("at", value.operand),
     np.ndarray: _array,
     np.ufunc: _known,
     type: _known,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from symbolic.backends.native import pointwise, vectors
+from symbolic.backends.native import jumping, pointwise, vectors
 from symbolic.backends.native.access import Sizes, in_order
 from symbolic.backends.native.axes import Axes, kept_strides, walked
 from symbolic.backends.native.counting import lanes_within
@@ -71,16 +71,22 @@ class Writer:
     ) -> None:
         self.module, self.bits, self.nest, self.dtype, self.constants = module, bits, nest, dtype, constants
         self.reads: dict[Access, None] = {}
+        self.numbers: dict[Access, None] = {}
         self.writes: dict[int, Sizes] = {}
         self.regions: dict[Access, None] = {}
         for step in nest.steps:
             self._note(step)
-        accesses: dict[Any, Sizes] = {one: one.strides for one in self.reads}
+        accesses: dict[Any, Sizes] = {one: one.strides for one in (*self.reads, *self.numbers)}
         accesses.update({_Region(one): one.strides for one in self.regions})
         accesses.update(self.writes)
-        self.axes = walked(nest.domain, accesses)
+        jumps: dict[Any, set[int]] = {one: _moving(one) for one in self.reads}
+        jumps.update({_Region(one): _moving(one) for one in self.regions})
+        fixed = [_moving(one) | {k for k, n in enumerate(one.strides) if n == 0} for one in self.regions if one.by]
+        self.axes = walked(nest.domain, accesses, jumps, fixed)
+        self.jumps = jumping.Jumps({key: _access(key).by for key in jumps}, self.axes)
+        given = dict.fromkeys((*self.reads, *self.numbers))
         self.pointers = [
-            Pointer(one.base, one.offset, one.strides[0] if one.strides else 0) for one in (*self.reads, *self.regions)
+            Pointer(one.base, one.offset, one.strides[0] if one.strides else 0) for one in (*given, *self.regions)
         ]
         self.pointers += [Pointer(base, 0, strides[0] if strides else 0) for base, strides in self.writes.items()]
         checks = [step.task for step in nest.steps if isinstance(step.task, Check)]
@@ -94,6 +100,9 @@ class Writer:
         for one in step.operands:
             if not self.nest.holds(one) and not self._is_number(one.base):
                 self.reads[one] = None
+        for one in step.numbers:
+            if not self.nest.holds(one):
+                self.numbers[one] = None
         if step.region is not None:
             self.regions[step.region] = None
         elif isinstance(step.task, Reduce):
@@ -110,7 +119,7 @@ class Writer:
         """A function of the pointers."""
         self.f = f = self.module.function(name, ["ptr"] * len(self.pointers), private=True)
         given = iter(f.arguments)
-        places: Places = {one: next(given) for one in self.reads}
+        places: Places = {one: next(given) for one in dict.fromkeys((*self.reads, *self.numbers))}
         places.update({_Region(one): next(given) for one in self.regions})
         places.update({base: next(given) for base in self.writes})
         self.lanes = min(self.bits // max(self._widest(), 32), 16) if self.axes.sizes else 0
@@ -127,7 +136,7 @@ class Writer:
 
     def _widest(self) -> int:
         """The bits of the widest numbers that are read or computed with."""
-        kinds = [stored(self.dtype(one.base)) for one in self.reads]
+        kinds = [stored(self.dtype(one.base)) for one in (*self.reads, *self.jumps.within)]
         kinds += [element(kind) for step in self.nest.steps for kind in (*_inner(step.task), step.task.dtype)]
         return max(BITS[kind] for kind in kinds)
 
@@ -142,6 +151,7 @@ class Writer:
     def _level(self, depth: int, places: Places) -> None:
         """The loops from a depth on, within those before."""
         f, sizes = self.f, self.axes.sizes
+        places = self.jumps.made(f, depth, places, self._kind)
         starting = [one for one in self.reductions.values() if one.depth == depth < len(sizes)]
         for one in starting:
             one.begin(self._unroll())
@@ -165,19 +175,20 @@ class Writer:
 
     def _kind(self, key: Any) -> str:
         """The type in memory of what an access walks."""
-        one = key.access if isinstance(key, _Region) else key
+        one = _access(key)
         return stored(self.dtype(one.base if isinstance(one, Access) else one))
 
     def _unroll(self) -> int:
         """How many vectors at a time."""
-        weight = sum(_weight(step.task) for step in self.nest.steps)
+        weight = sum(_weight(step.task) for step in self.nest.steps) + _HEAVY * len(self.jumps.late)
         size = self.axes.sizes[-1] // self.lanes
         return next((count for count, most in _UNROLLED if weight <= most and size >= count), 1)
 
     def _innermost(self, places: Places) -> None:
         f, n, lanes = self.f, self.axes.sizes[-1], self.lanes
         depth = len(self.axes.sizes) - 1
-        self.fixed = {one: self._fixed(one, places[one]) for one in self.reads if self.axes.strides[one][depth] == 0}
+        still = [one for one in self.reads if self.axes.strides[one][depth] == 0 and one not in self.jumps.late]
+        self.fixed = {one: self._fixed(one, places[one]) for one in still}
         unroll = self._unroll()
         at = self._in_chunks(places, unroll)
         whole = (n - at) // (lanes * unroll)
@@ -272,8 +283,12 @@ class Writer:
 
     def _region(self, task: Write, key: _Region, value: Value, places: Places, here: Here) -> None:
         """Write, or add, into a part of a value."""
+        stride = self.axes.strides[key][-1] if here.i is not None else 0
+        if key in self.jumps.late or (stride == 0 and here.lanes):
+            jumps = self._jumps(key, places, here)
+            jumping.store(self.f, to_memory(self.f, value), places[key], jumps, stride, here, task.adds)
+            return
         if task.adds:
-            stride = self.axes.strides[key][-1] if here.i is not None else 0
             old = vectors.load(self.f, places[key], stride, stored(task.dtype), here)
             value = pointwise.write(self.f, "add", [old, value], (task.dtype, task.dtype))
         self._store(key, value, places, here)
@@ -285,11 +300,19 @@ class Writer:
             number = np.asarray(self.constants[one.base]).item()
             return self.f.constant(element(self.dtype(one.base)), number, here.lanes)
         if one not in self.seen:
-            self.seen[one] = self._load(one, places[one], here)
+            self.seen[one] = self._load(one, places, here)
         return self.seen[one]
 
-    def _load(self, one: Access, place: Value, here: Here) -> Value:
-        stride = self.axes.strides[one][-1] if here.i is not None else 0
+    def _jumps(self, key: Any, places: Places, here: Here) -> Value | None:
+        """How far numbers of the innermost loop say that entries lie."""
+        steps = [(self._value(number, places, here), step) for number, step in self.jumps.late.get(key, ())]
+        return jumping.distance(self.f, steps)
+
+    def _load(self, one: Access, places: Places, here: Here) -> Value:
+        stride, place = self.axes.strides[one][-1] if here.i is not None else 0, places[one]
+        if one in self.jumps.late:
+            jumps, dtype = self._jumps(one, places, here), self.dtype(one.base)
+            return from_memory(self.f, jumping.load(self.f, place, jumps, stride, stored(dtype), here), dtype)
         if here.i is not None and stride == 0:
             number, spread = self.fixed[one]
             return spread if here.lanes else number
@@ -299,6 +322,15 @@ class Writer:
     def _store(self, key: Any, value: Value, places: Places, here: Here) -> None:
         stride = self.axes.strides[key][-1] if here.i is not None else 0
         vectors.store(self.f, to_memory(self.f, value), places[key], stride, here)
+
+
+def _access(key: Any) -> Any:
+    return key.access if isinstance(key, _Region) else key
+
+
+def _moving(one: Access) -> set[int]:
+    """The axes along which numbers change that say where an entry lies."""
+    return {k for number, _ in one.by for k, stride in enumerate(number.strides) if stride}
 
 
 def _inner(task: Looping) -> tuple[np.dtype[Any], ...]:

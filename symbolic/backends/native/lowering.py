@@ -17,12 +17,12 @@ import numpy as np
 
 from symbolic.backends.native.access import Sizes, View, through, whole
 from symbolic.backends.native.pointwise import supports
-from symbolic.backends.native.recipes import INEXACT
+from symbolic.backends.native.recipes import AGAIN, ODD
 from symbolic.plan import Instruction, Program
 from symbolic.spec import AnySpec, Spec
 
 FLAG = -2
-"""Where it is noted that something checked is not finite."""
+"""Where it is noted what checks have found: one bit for each kind."""
 DTYPES = {np.dtype(one) for one in ("f8", "f4", "?", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")}
 DType = np.dtype[Any]
 
@@ -61,13 +61,13 @@ class Write(NamedTuple):
 
 
 class Check(NamedTuple):
-    """Are all entries finite? The answer goes into a bit of the flag of the program."""
+    """Are all entries finite, or all of them true if they are Booleans? The answer goes into a bit of the flag."""
 
     target: int
     domain: Sizes
     operands: tuple[View]
     dtype: DType
-    bit: int = 0
+    bit: int = ODD
 
 
 class Contract(NamedTuple):
@@ -98,6 +98,12 @@ Looping = Point | Reduce | Write | Check
 Task = Looping | Contract | External
 
 
+def views_of(task: Task) -> list[View]:
+    """All that a task reads, the numbers among it that say where entries lie."""
+    places = (*task.operands, task.region) if isinstance(task, Write) else task.operands
+    return [*task.operands, *[one.numbers for view in places for one in view.by]]
+
+
 class NotLoops(Exception):  # noqa: N818  # it says no
     """An instruction is left to NumPy; the text says why."""
 
@@ -125,6 +131,7 @@ class Lowered:
         self.margins: dict[int, Any] = {}  # values that hold a number wherever nothing is written
         self.ready: set[int] = set()  # values that are views on what has been made for them
         self.laid: dict[View, View] = {}  # copies whose entries lie in the order in which they are read
+        self.within: dict[tuple[View, int], View] = {}  # numbers that name one of so many entries
         self.uses = Counter(program.outputs)
         for one in program.instructions:
             self.uses.update(one.sources)
@@ -137,12 +144,19 @@ class Lowered:
             self._check(one)
             self.rule(one)(self, one)
         except NotLoops as why:
-            del self.tasks[before:]
+            self._forget(before)
             spec = one.spec
             operands = tuple([self.views[k] for k in one.sources if k in self.views])
             if isinstance(spec, Spec) and spec.known and spec.dtype in DTYPES:
                 self.views[one.target] = whole(one.target, sizes(spec))
             self.tasks.append(External(one.target, at, operands, str(why)))
+
+    def _forget(self, before: int) -> None:
+        """The tasks that an instruction had begun with, and what they would have made."""
+        gone = {task.target for task in self.tasks[before:]}
+        del self.tasks[before:]
+        self.laid = {view: copy for view, copy in self.laid.items() if copy.base not in gone}
+        self.within = {key: numbers for key, numbers in self.within.items() if numbers.base not in gone}
 
     def _check(self, one: Instruction) -> None:
         spec = one.spec
@@ -198,14 +212,9 @@ class Lowered:
         once = View(
             view.base, tuple([view.shape[k] for k in kept]), tuple([view.strides[k] for k in kept]), view.offset
         )
-        check = Check(FLAG, once.shape, (once,), self.dtype(view.base), INEXACT)
+        check = Check(FLAG, once.shape, (once,), self.dtype(view.base), AGAIN)
         if check not in self.tasks:
             self.tasks.append(check)
-
-    @property
-    def guarded(self) -> bool:
-        """Whether NumPy has to run the program for some values of operands."""
-        return any(isinstance(one, Check) and one.bit == INEXACT for one in self.tasks)
 
     # ------------------------------------------------------------------ what rules write
     def fresh(self, shape: Sizes, dtype: DType) -> int:
@@ -215,10 +224,14 @@ class Lowered:
 
     def number(self, value: float, dtype: DType) -> View:
         """A constant that the program has no slot for."""
-        k = self.fresh((), dtype)
+        return self.views[self.constant(value, (), dtype)]
+
+    def constant(self, value: Any, shape: Sizes, dtype: DType) -> int:
+        """The same of an array."""
+        k = self.fresh(shape, dtype)
         self.constants[k] = value
-        self.views[k] = whole(k, ())
-        return self.views[k]
+        self.views[k] = whole(k, shape)
+        return k
 
     def point(self, target: int, function: str, views: Sequence[View], inner: Sequence[DType]) -> View:
         """Entry by entry, the operands broadcast to the target's shape."""

@@ -21,7 +21,7 @@ from symbolic.backends.native.abi import callable_of, weakly
 from symbolic.backends.native.engine import Library, noted, recalled
 from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.identity import words_of
-from symbolic.backends.native.recipes import BUSY, FLAGGED, INEXACT, OWN, Placed, Recipe
+from symbolic.backends.native.recipes import AGAIN, BUSY, FLAGGED, ODD, OWN, Placed, Recipe
 from symbolic.plan import Program, own
 from symbolic.spec import Spec
 
@@ -101,7 +101,7 @@ class Native(Placed):
         for name, at in recipe["products"]:
             self.table[at] = _routine(name)
         self.kept: list[Any] = []
-        numbers = [(k, np.frombuffer(data, self.dtype(k))[0]) for k, data in recipe["numbers"]]
+        numbers = [(k, np.frombuffer(data, self.dtype(k)).reshape(self.shape(k))[()]) for k, data in recipe["numbers"]]
         self.fixed = [self._put(k, value) for k, value in (*self.program.constants, *numbers) if k in self.word]
         whole = np.empty(recipe["arena"] + 64, np.uint8)
         start = -whole.ctypes.data % 64
@@ -168,18 +168,21 @@ class Native(Placed):
             return self._plainly(given[:count], given[count:])
         try:
             results = self._run(given[:count], given[count:])
+        except OverflowError:  # one of Python's integers is larger than a word
+            return self._plainly(given[:count], given[count:])
         finally:
             self.table[BUSY] = 0
             self.kept.clear()
-        if int(self.table[FLAGGED]) >> INEXACT:
-            return self._plainly(given[:count], given[count:])
-        primal = results[: self.program.primal]
-        if self.table[FLAGGED] and not self.observed and not all(map(_is_finite, primal)):
+        flag, primal = int(self.table[FLAGGED]), results[: self.program.primal]
+        if flag & AGAIN or (flag & ODD and not self.observed and not all(map(_is_finite, primal))):
             return self._plainly(given[:count], given[count:])
         return results
 
     def _plainly(self, values: Sequence[Any], into: Sequence[Any]) -> Sequence[Any]:
-        """The outputs by NumPy, with its warnings: the function itself has come to an infinity or to NaN."""
+        """The outputs by NumPy, with its warnings: the function itself has come to an infinity or to NaN.
+
+        Or NumPy's error, for a number that names no entry.
+        """
         slots = self.program.slots(values)
         self.program.run(slots, 0, self.program.split)
         with np.errstate(all="ignore"):
@@ -262,6 +265,8 @@ class Native(Placed):
                 self._external(step, given, out)
             else:
                 step(self.address)
+                if int(self.table[FLAGGED]) & AGAIN:  # what follows has no meaning
+                    return ()
         return self._finished(given, out, into)
 
     def _outputs(self, into: Sequence[Any]) -> dict[int, Any]:

@@ -41,7 +41,6 @@ class Making(Placed):
         self.schedule = Schedule(self.lowered, self._outputs())
         self.work = sum(map(work_of, self.schedule.stages))
         self.segment = ""
-        self.guarded = self.lowered.guarded
 
     def _outputs(self) -> list[int]:
         return [base for base in self.results if base is not None]

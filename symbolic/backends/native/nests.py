@@ -14,7 +14,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symbolic.backends.native.access import Sizes, View, in_order
-from symbolic.backends.native.lowering import Check, Contract, External, Looping, Lowered, Point, Reduce, Task, Write
+from symbolic.backends.native.ahead import begun_early, read_again
+from symbolic.backends.native.lowering import (
+    Check,
+    Contract,
+    External,
+    Looping,
+    Lowered,
+    Point,
+    Reduce,
+    Task,
+    Write,
+    views_of,
+)
 from symbolic.printing import bits
 
 
@@ -24,6 +36,8 @@ class Access(NamedTuple):
     base: int
     offset: int
     strides: Sizes
+    by: tuple[tuple[Access, int], ...] = ()
+    """Where the numbers are that say how far away an entry lies, and by how much each moves it."""
 
 
 class Step(NamedTuple):
@@ -33,6 +47,16 @@ class Step(NamedTuple):
     operands: tuple[Access, ...]
     axes: Sizes
     region: Access | None  # where a task writes that begins nothing of its own
+
+    @property
+    def places(self) -> tuple[Access, ...]:
+        """Where it reads, or writes into what others have begun."""
+        return self.operands if self.region is None else (*self.operands, self.region)
+
+    @property
+    def numbers(self) -> tuple[Access, ...]:
+        """The numbers that say where that is."""
+        return tuple([number for one in self.places for number, _ in one.by])
 
 
 class Nest:
@@ -47,7 +71,8 @@ class Nest:
 
     def holds(self, access: Access) -> bool:
         """Whether a value is at hand in a register where it is read."""
-        return access.base in self.made and access.offset == 0 and access.strides == in_order(self.domain)
+        here = access.base in self.made and access.offset == 0 and not access.by
+        return here and access.strides == in_order(self.domain)
 
     def add(self, task: Looping) -> None:
         kept = [k for k, size in enumerate(task.domain) if size != 1]
@@ -69,11 +94,10 @@ class Nest:
             return names.setdefault(base, len(names)), dtype(base)
 
         def place(one: Access | None) -> Any:
-            return (
-                None
-                if one is None
-                else (name(one.base), names.setdefault(one, len(names)), one.strides, self.holds(one))
-            )
+            if one is None:
+                return None
+            by = [(place(number), step) for number, step in one.by]
+            return name(one.base), names.setdefault(one, len(names)), one.strides, self.holds(one), *by
 
         return self.domain, tuple(
             [
@@ -93,7 +117,8 @@ class Nest:
 
     def reads(self) -> Iterable[int]:
         """The values that come out of memory."""
-        return [one.base for step in self.steps for one in step.operands if not self.holds(one)]
+        read = [one for step in self.steps for one in (*step.operands, *step.numbers)]
+        return [one.base for one in read if not self.holds(one)]
 
 
 def _what(task: Looping) -> Any:
@@ -112,6 +137,7 @@ class Schedule:
 
     lowered: Lowered
     outputs: Sequence[int]
+    early: set[int]
     tasks: list[Task]
 
     def __init__(self, lowered: Lowered, outputs: Sequence[int]) -> None:
@@ -121,7 +147,7 @@ class Schedule:
         self.first: dict[int, int] = {}  # when the first is
         self.adding: set[int] = set()
         self.by_domain: dict[Sizes, list[int]] = {}
-        self.tasks = _needed(lowered.tasks, outputs)
+        self.tasks, self.early = begun_early(_needed(read_again(lowered.tasks, lowered.extent), outputs))
         for task in self.tasks:
             self._place(task)
         self._store()
@@ -137,12 +163,12 @@ class Schedule:
             earliest = before if task.adds and before in self.adding else before + 1
         domain = tuple([size for size in task.domain if size != 1])
         kept = [k for k, size in enumerate(task.domain) if size != 1]
-        for view in task.operands:
+        for view in views_of(task):
             at = self.born.get(view.base, -1)
             nest = self.stages[at] if at >= 0 else None
             together = isinstance(nest, Nest) and nest.domain == domain and nest.holds(_access(view, kept))
             earliest = max(earliest, at if together else at + 1)
-        places = self.by_domain.setdefault(domain, [])
+        places = [] if task.target in self.early and isinstance(task, Point) else self.by_domain.setdefault(domain, [])
         found = next((at for at in places if at >= earliest), None)
         if found is None:
             found = len(self.stages)
@@ -192,14 +218,15 @@ def _needed(tasks: Sequence[Task], outputs: Sequence[int]) -> list[Task]:
     wanted, kept = set(outputs), list[Task]()
     for task in reversed(tasks):
         if isinstance(task, (External, Check)) or task.target in wanted:
-            wanted.update(view.base for view in task.operands)
+            wanted.update(view.base for view in views_of(task))
             kept.append(task)
     return kept[::-1]
 
 
 def _access(view: View, kept: list[int]) -> Access:
     strides = tuple([view.strides[k] if view.shape[k] != 1 else 0 for k in kept])
-    return Access(view.base, view.offset, strides)
+    by = tuple([(_access(one.numbers, kept), one.step) for one in view.by])
+    return Access(view.base, view.offset, strides, by)
 
 
 def arranged(memory: dict[int, tuple[int, int, int]]) -> tuple[dict[int, int], int]:

@@ -119,6 +119,22 @@ def _peak(f: Function, dtype: Any, a: Value) -> Value:
     return f.select(_isfinite(f, dtype, a), a, f.like(a, 0))
 
 
+def _remainder(f: Function, dtype: Any, a: Value, b: Value) -> Value:
+    """Of whole numbers by a positive one: never below zero."""
+    if dtype.kind == "u":
+        return f.two("urem", a, b)
+    left = f.two("srem", a, b)
+    return f.select(f.compare("slt", left, f.like(left, 0)), f.add(left, b), left)
+
+
+def _floor_divide(f: Function, dtype: Any, a: Value, b: Value) -> Value:
+    if dtype.kind == "u":
+        return f.two("udiv", a, b)
+    left = f.compare("slt", f.two("srem", a, b), f.like(a, 0))
+    whole = f.two("sdiv", a, b)
+    return f.select(left, f.sub(whole, f.like(whole, 1)), whole)
+
+
 def _share(f: Function, dtype: Any, a: Value, b: Value) -> Value:
     """How much of the larger of two belongs to the first."""
     tied = f.select(f.compare("oeq", a, b), f.like(a, 0.5), f.like(a, 0))
@@ -177,12 +193,14 @@ _WHOLE: dict[str, Callable[..., Value]] = {
     "sign": _sign,
     "maximum": _extreme("ge"),
     "minimum": _extreme("le"),
+    "remainder": _remainder,
+    "floor_divide": _floor_divide,
 }
 """Of whole numbers and Booleans what `elementary` has of the others."""
 _ALIASES = {"fabs": "absolute", "float_power": "power"}
 _FLOATS_ONLY = {"divide", "reciprocal", "isnan", "isinf", "isfinite", "peak", "share"}
 _FLOATS_ONLY |= {"relu", "signbit", "degrees", "radians", "heaviside"}
-_NO_BOOLEANS = {"subtract", "negative", "positive", "absolute", "sign", "square"}
+_NO_BOOLEANS = {"remainder", "floor_divide", "subtract", "negative", "positive", "absolute", "sign", "square"}
 _BITWISE = {"bitwise_and", "bitwise_or", "bitwise_xor", "invert"}
 
 

@@ -15,12 +15,12 @@ from symbolic.backends.native.host import Host
 from symbolic.plan import Program
 from symbolic.spec import AnySpec, Spec
 
-__all__ = ["BUSY", "FLAGGED", "INEXACT", "OWN", "Placed", "Recipe"]
+__all__ = ["AGAIN", "BUSY", "FLAGGED", "ODD", "OWN", "Placed", "Recipe"]
 
 FLAGGED, BUSY, OWN = 1, 2, 3
-"""Words of a program's table: whether something checked was not finite, whether it is running, its own address."""
-INEXACT = 1
-"""The bit of the first that says so of an operand for which the result may be wrong: NumPy runs the program then."""
+"""Words of a program's table: what checks have found, whether it is running, its own address."""
+ODD, AGAIN = 1, 2
+"""What checks find, one bit each: something is not finite; NumPy has another answer, or raises, and runs all again."""
 
 
 if TYPE_CHECKING:
@@ -69,8 +69,6 @@ else:
 class Placed:
     """A program whose values have places: as it is written, and as it is run."""
 
-    guarded: bool = False
-    """Whether NumPy has to run it for some values of operands."""
     host: Host
     into: tuple[int, ...]
     makers: Collection[int]

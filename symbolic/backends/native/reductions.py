@@ -123,8 +123,10 @@ class Reduction:
 
 
 class Oddities:
-    """Whether any entry that is looked at is not finite: for each kind of numbers, and bit of the flag, a sum of 0 · x,
-    0 or NaN."""
+    """Whether any entry that is looked at is not finite, or false.
+
+    For each kind of numbers, and bit of the flag, a sum of 0 · x, which is 0 or NaN; for Booleans whether all are true.
+    """
 
     f: Function
     lanes: int
@@ -132,10 +134,13 @@ class Oddities:
 
     def __init__(self, f: Function, kinds: Iterable[tuple[str, int]], lanes: int) -> None:
         self.f, self.lanes = f, lanes
-        self.sums = {kind: f.variable(f.constant(kind[0], 0.0, lanes)) for kind in kinds}
+        self.sums = {kind: f.variable(f.constant(kind[0], kind[0] == "i1", lanes)) for kind in kinds}
 
     def take(self, value: Value, bit: int, here: Here) -> None:
         f = self.f
+        if value.element == "i1":
+            self._all_true(value, bit, here)
+            return
         nothing = f.sub(value, value, flags="")  # 0, or NaN
         if here.mask is not None:
             nothing = f.select(here.mask, nothing, f.like(value, 0.0))
@@ -146,11 +151,25 @@ class Oddities:
         else:
             f.put(f.insert(old, 0, f.add(f.lane(old, 0), nothing, flags="")), place)
 
+    def _all_true(self, value: Value, bit: int, here: Here) -> None:
+        f, place = self.f, self.sums["i1", bit]
+        if here.mask is not None:
+            value = f.select(here.mask, value, f.like(value, 1))
+        old = f.get(place, "i1", self.lanes)
+        if value.lanes or not self.lanes:
+            f.put(f.bits("and", old, value), place)
+        else:
+            f.put(f.insert(old, 0, f.bits("and", f.lane(old, 0), value)), place)
+
     def tell(self, flag: Value) -> None:
-        """Set the flag if there was one."""
+        """Set the bits of the flag for what there was."""
         f = self.f
         for (kind, bit), place in self.sums.items():
-            total = f.total(f.get(place, kind, self.lanes))
-            found = f.convert("zext", f.compare("uno", total, total), "i64")
-            found = f.bits("shl", found, f.index(bit)) if bit else found
-            f.store(f.bits("or", f.load(flag, "i64"), found), flag)
+            found = f.get(place, kind, self.lanes)
+            if kind == "i1":
+                wrong = f.invert(f.across("and", found))
+            else:
+                total = f.total(found)
+                wrong = f.compare("uno", total, total)
+            with f.when(wrong):  # whoever else does so just now may set another bit
+                f.make("i64", 0, f"atomicrmw or {flag}, i64 {bit} monotonic, align 8")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from symbolic.backends.native.access import View
+from symbolic.backends.native.gathering import masked, named
 from symbolic.backends.native.lowering import Lowered, NotLoops
 from symbolic.ops.indexing import is_static
 from symbolic.plan import Instruction
@@ -95,21 +97,30 @@ def placed(low: Lowered, one: Instruction) -> None:
 
 def scatter(low: Lowered, one: Instruction) -> None:
     node: Any = one.node
-    if low.dtype(one.target).kind != "f":
-        raise NotLoops("it scatters whole numbers")
-    if not all(is_static(index) for _, index in node.places):
-        raise NotLoops("its places are only known when it runs")
+    if low.dtype(one.target).kind not in "fiu":
+        raise NotLoops(f"it scatters {low.dtype(one.target)}")
     low.filled(one.target, low.number(0.0, low.dtype(one.target)))
     for at, index in node.places:
-        low.write(low.region(one.target, _at(index)), _of_dtype(low, one.sources[at], one.target), adds=True)
+        low.write(_meant(low, one, index), _of_dtype(low, one.sources[at], one.target), adds=True)
+
+
+def _meant(low: Lowered, one: Instruction, index: Any) -> View:
+    """The part of the target that an index means."""
+    if is_static(index):
+        return low.region(one.target, _at(index))
+    return named(low, low.views[one.target], index, one.sources)
 
 
 def set_item(low: Lowered, one: Instruction) -> None:
     node: Any = one.node
-    if not is_static(node.index):
-        raise NotLoops("its places are only known when it runs")
     base, value = one.sources[:2]
-    if low.dtype(base) != low.dtype(one.target) or low.dtype(value).kind != low.dtype(base).kind:
+    if low.dtype(base) != low.dtype(one.target) or low.dtype(value).kind not in _HELD[low.dtype(base).kind]:
         raise NotLoops("it writes numbers of another kind")
+    if masked(low, one, _of_dtype(low, value, one.target)):
+        return
     low.filled(one.target, low.views[base])
-    low.write(low.region(one.target, _at(node.index)), _of_dtype(low, value, one.target))
+    low.write(_meant(low, one, node.index), _of_dtype(low, value, one.target))
+
+
+_HELD = {"f": "fiub", "i": "i", "u": "u", "b": "b"}
+"""Numbers of which kinds an array takes as they are."""

@@ -9,19 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.backends.native import contracting, pooling, regions, unwinding
+from symbolic.backends.native import contracting, gathering, pooling, regions, unwinding
 from symbolic.backends.native.access import View
 from symbolic.backends.native.lowering import DType, Lowered, NotLoops, Rule
 from symbolic.ops.bordering import Pad
+from symbolic.ops.creation import FullLike
 from symbolic.ops.deltas import Fit
 from symbolic.ops.einsum import Einsum
 from symbolic.ops.entries import SetEntries
 from symbolic.ops.families import Reduction
-from symbolic.ops.indexing import Scatter, SetItem
+from symbolic.ops.gathering import AddedAlong, TakeAlongAxis
+from symbolic.ops.indexing import GetItem, LastWriter, Scatter, SetItem, is_static
 from symbolic.ops.joining import Concatenate, Piece, PlacedLike, Stack
 from symbolic.ops.linear import Dot, MatMul, TensorDot
 from symbolic.ops.passing import Cast
 from symbolic.ops.reduction import Std, Var
+from symbolic.ops.repeating import Repeat, RepeatedLike
 from symbolic.ops.sliding import Unwindows, WindowChoice, WindowMax, WindowShare, WindowSpread, WindowSum
 from symbolic.ops.softmax import Peak
 from symbolic.plan import Instruction
@@ -65,6 +68,8 @@ def elementwise(low: Lowered, one: Instruction) -> None:
         return
     if ufunc is np.divide and kind.kind == "f" and _by_power_of_two(low, one, views[0]):
         return
+    if ufunc in (np.remainder, np.floor_divide) and kind.kind in "iu" and not _is_positive(low, one.sources[1]):
+        raise NotLoops("it may divide by zero")
     if ufunc is not np.power or kind.kind != "f" or not _whole_power(low, one, kind):
         low.point(one.target, ufunc.__name__, views, inner)
 
@@ -75,6 +80,11 @@ def _is_any_int(low: Lowered, k: int) -> bool:
 
 
 _EXACT = 2**53
+
+
+def _is_positive(low: Lowered, k: int) -> bool:
+    value = low.constants.get(k)
+    return value is not None and bool(np.all(np.asarray(value) > 0))
 
 
 def _by_power_of_two(low: Lowered, one: Instruction, view: View) -> bool:
@@ -129,6 +139,29 @@ def movement(low: Lowered, one: Instruction) -> None:
     if low.dtype(one.sources[0]) != low.dtype(one.target):
         raise NotLoops("it has another dtype than its operand")
     low.views[one.target] = low.moved(low.views[one.sources[0]], one.node.evaluate)
+
+
+def get_item(low: Lowered, one: Instruction) -> None:
+    node: Any = one.node
+    if is_static(node.index):
+        movement(low, one)
+    else:
+        gathering.get_item(low, one)
+
+
+def full_like(low: Lowered, one: Instruction) -> None:
+    """A number that is known is nothing but that; another one is filled in."""
+    k, kind, shape = one.sources[0], low.dtype(one.target), low.sizes(one.target)
+    value = low.constants.get(k)
+    if value is None or np.ndim(value):
+        low.filled(one.target, low.views[k])
+        return
+    with np.errstate(all="ignore"):
+        try:
+            number = np.full((), value, kind).item()
+        except (OverflowError, ValueError) as error:
+            raise NotLoops("NumPy refuses its number") from error
+    low.views[one.target] = low.number(number, kind).over(shape)
 
 
 # --------------------------------------------------------------------------- reductions
@@ -222,6 +255,13 @@ RULES: dict[type, Rule] = {
     Std: spread(root=True),
     Reduction: reduction,
     **dict.fromkeys((MatMul, Dot, TensorDot, Einsum), contracting.product),
+    FullLike: full_like,
+    GetItem: get_item,
+    TakeAlongAxis: gathering.along,
+    AddedAlong: gathering.added_along,
+    LastWriter: gathering.last_writer,
+    Repeat: gathering.repeat,
+    RepeatedLike: gathering.repeated,
     Concatenate: regions.concatenate,
     Stack: regions.stack,
     Pad: regions.pad,
