@@ -18,8 +18,10 @@ import numpy as np
 from symbolic.backends.native.access import Sizes, View, through, whole
 from symbolic.backends.native.pointwise import supports
 from symbolic.backends.native.recipes import INEXACT
+from symbolic.ops.deciding import Attempt, Decision
+from symbolic.ops.operation import Operation
 from symbolic.plan import Instruction, Program
-from symbolic.spec import AnySpec, Spec
+from symbolic.spec import AnySpec, Spec, TupleSpec
 
 FLAG = -2
 """Where it is noted that something checked is not finite."""
@@ -85,6 +87,21 @@ class Contract(NamedTuple):
     region: View | None = None
 
 
+class Small(NamedTuple):
+    """What a small matrix gives, or each of a stack: `how` says it, the domain is that of the stack and the matrices.
+
+    `steps` are how far apart the results lie along the axes of the stack; `flagged` is whether it may set the flag.
+    """
+
+    target: int
+    domain: Sizes
+    how: str
+    operands: tuple[View, ...]
+    steps: Sizes
+    dtype: DType
+    flagged: bool
+
+
 class External(NamedTuple):
     """An instruction that NumPy runs, and why."""
 
@@ -95,7 +112,7 @@ class External(NamedTuple):
 
 
 Looping = Point | Reduce | Write | Check
-Task = Looping | Contract | External
+Task = Looping | Contract | Small | External
 
 
 class NotLoops(Exception):  # noqa: N818  # it says no
@@ -124,7 +141,13 @@ class Lowered:
                 self.views[k] = whole(k, sizes(spec))
         self.margins: dict[int, Any] = {}  # values that hold a number wherever nothing is written
         self.ready: set[int] = set()  # values that are views on what has been made for them
+        self.products: dict[int, int] = {}  # values that are sums of products, and the place of their tasks
+        self.masks: dict[Any, View] = {}  # of triangles
+        self.equations: Any = None  # the factors of matrices, which `equations` keeps
+        self.tuples: dict[int, tuple[View, ...]] = {}  # the entries of values that are tuples
+        self.casts: dict[tuple[View, DType], View] = {}  # the same numbers in another dtype
         self.laid: dict[View, View] = {}  # copies whose entries lie in the order in which they are read
+        self.again = all(_may_run_again(one.node) for one in program.instructions)
         self.uses = Counter(program.outputs)
         for one in program.instructions:
             self.uses.update(one.sources)
@@ -137,12 +160,18 @@ class Lowered:
             self._check(one)
             self.rule(one)(self, one)
         except NotLoops as why:
-            del self.tasks[before:]
+            self._take_back(before)
             spec = one.spec
             operands = tuple([self.views[k] for k in one.sources if k in self.views])
             if isinstance(spec, Spec) and spec.known and spec.dtype in DTYPES:
                 self.views[one.target] = whole(one.target, sizes(spec))
             self.tasks.append(External(one.target, at, operands, str(why)))
+
+    def _take_back(self, before: int) -> None:
+        """Forget tasks, and what may be known by them."""
+        if len(self.tasks) > before:
+            self.laid, self.casts, self.equations = {}, {}, None
+            del self.tasks[before:]
 
     def _check(self, one: Instruction) -> None:
         spec = one.spec
@@ -150,11 +179,16 @@ class Lowered:
             raise NotLoops("it is observed, or may raise")
         if one.node._origin.floating is not None:
             raise NotLoops("it has floating-point settings of its own")
-        if not isinstance(spec, Spec) or not spec.known:
-            raise NotLoops("its shape is only known when it has run")
-        if spec.dtype not in DTYPES or any(k not in self.views for k in one.sources):
+        if any(k not in self.views and k not in self.tuples for k in one.sources):
             raise NotLoops("there are no loops for its dtypes")
-        if 0 in sizes(spec) or any(0 in self.views[k].shape for k in one.sources):
+        for each in spec if isinstance(spec, TupleSpec) else (spec,):
+            if not isinstance(each, Spec) or not each.known:
+                raise NotLoops("its shape is only known when it has run")
+            if each.dtype not in DTYPES:
+                raise NotLoops("there are no loops for its dtypes")
+            if 0 in sizes(each):
+                raise NotLoops("it has no entries")
+        if any(0 in self.views[k].shape for k in one.sources if k in self.views):
             raise NotLoops("it has no entries")
 
     # ------------------------------------------------------------------ what values are
@@ -205,7 +239,10 @@ class Lowered:
     @property
     def guarded(self) -> bool:
         """Whether NumPy has to run the program for some values of operands."""
-        return any(isinstance(one, Check) and one.bit == INEXACT for one in self.tasks)
+        return any(
+            (isinstance(one, Check) and one.bit == INEXACT) or (isinstance(one, Small) and one.flagged)
+            for one in self.tasks
+        )
 
     # ------------------------------------------------------------------ what rules write
     def fresh(self, shape: Sizes, dtype: DType) -> int:
@@ -238,6 +275,15 @@ class Lowered:
         if view.whole and not always:
             return view
         return self.point(self.fresh(view.shape, dtype), "cast", [view], (dtype,))
+
+    def cast(self, view: View, dtype: DType) -> View:
+        """The same numbers in a dtype."""
+        held = self.dtype(view.base)
+        if held == dtype:
+            return view
+        if (view, dtype) not in self.casts:
+            self.casts[view, dtype] = self.point(self.fresh(view.shape, dtype), "cast", [view], (held,))
+        return self.casts[view, dtype]
 
     def reduce(self, view: View, how: str, axes: Sizes, dtype: DType, target: int | None = None) -> View:
         """Reduced along axes that stay with the size 1, unless there is a target, which has the shape it has."""
@@ -297,6 +343,11 @@ class Lowered:
         if found is None:
             raise NotLoops("it is no view of its operand")
         return found
+
+
+def _may_run_again(node: Operation) -> bool:
+    """Whether nobody sees an operation run twice. What a body asked is only answered once more."""
+    return not node.effect or isinstance(node, (Decision, Attempt))
 
 
 def sizes(spec: AnySpec) -> Sizes:

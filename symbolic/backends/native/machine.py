@@ -101,7 +101,9 @@ class Native(Placed):
         for name, at in recipe["products"]:
             self.table[at] = _routine(name)
         self.kept: list[Any] = []
-        numbers = [(k, np.frombuffer(data, self.dtype(k))[0]) for k, data in recipe["numbers"]]
+        self.calls = recipe["calls"]
+        self.table[recipe["calls_at"]] = np.frombuffer(self.calls, np.int64).ctypes.data
+        numbers = [(k, np.frombuffer(data, self.dtype(k)).reshape(self.shape(k))) for k, data in recipe["numbers"]]
         self.fixed = [self._put(k, value) for k, value in (*self.program.constants, *numbers) if k in self.word]
         whole = np.empty(recipe["arena"] + 64, np.uint8)
         start = -whole.ctypes.data % 64
@@ -171,7 +173,7 @@ class Native(Placed):
         finally:
             self.table[BUSY] = 0
             self.kept.clear()
-        if int(self.table[FLAGGED]) >> INEXACT:
+        if results is None:  # NumPy raises, or has an answer of its own
             return self._plainly(given[:count], given[count:])
         primal = results[: self.program.primal]
         if self.table[FLAGGED] and not self.observed and not all(map(_is_finite, primal)):
@@ -252,7 +254,7 @@ class Native(Placed):
 
         return Making(self.program, self.into, self.on).explain()
 
-    def _run(self, values: Sequence[Any], into: Sequence[Any]) -> Sequence[Any]:
+    def _run(self, values: Sequence[Any], into: Sequence[Any]) -> Sequence[Any] | None:
         given = {k: self._put(k, value) if k in self.word else value for k, value in enumerate(values)}
         given.update(self.program.constants)
         out = self._outputs(into)
@@ -262,6 +264,8 @@ class Native(Placed):
                 self._external(step, given, out)
             else:
                 step(self.address)
+                if int(self.table[FLAGGED]) >> INEXACT:
+                    return None
         return self._finished(given, out, into)
 
     def _outputs(self, into: Sequence[Any]) -> dict[int, Any]:
