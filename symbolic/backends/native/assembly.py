@@ -16,15 +16,18 @@ from symbolic.backends.native.blocks import Group, part
 from symbolic.backends.native.calls import write_function
 from symbolic.backends.native.contract import Plan, as_nest
 from symbolic.backends.native.entry import Entry
+from symbolic.backends.native.factors import Adjugate, Root, Triangle, Triangles
 from symbolic.backends.native.laying import WORKSPACE, Panels
 from symbolic.backends.native.loops import Pointer, Writer
-from symbolic.backends.native.lowering import FLAG, Contract, External, Point, Reduce
+from symbolic.backends.native.lowering import FLAG, Contract, External, Point, Reduce, Small
 from symbolic.backends.native.matrices import matrices
 from symbolic.backends.native.nests import Nest, Step
 from symbolic.backends.native.panels import preferred
 from symbolic.backends.native.pointwise import element, stored
 from symbolic.backends.native.recipes import OWN
+from symbolic.backends.native.records import TRIANGLES, Stacked
 from symbolic.backends.native.reductions import IDENTITY
+from symbolic.backends.native.solving import Solving
 from symbolic.backends.native.text import Function, Module, Value
 
 if TYPE_CHECKING:
@@ -34,9 +37,18 @@ WORK = -1
 """The memory that a product of matrices needs while it runs."""
 BLAS = {"double": -11, "float": -12}
 """The address of a product of matrices in the BLAS, in the words after that."""
+CALLS = OWN + 1 + len(BLAS)
+"""The word in which the address of the calls is that are data."""
 _LONG = 64
 """Calls beyond which they are data."""
 Write = Callable[[str], Function]
+_FACTORING: dict[str, type[Stacked]] = {
+    "triangles": Triangles,
+    "root": Root,
+    **dict.fromkeys(TRIANGLES, Triangle),
+    "adjugate": Adjugate,
+}
+"""By how, what makes a record, and what looks at a matrix itself; all else solves equations with a record."""
 
 
 class Call(NamedTuple):
@@ -82,11 +94,26 @@ class Assembly:
                 calls = []
                 self.steps.append(stage)
             else:
-                calls.append(self._nest(stage) if isinstance(stage, Nest) else self._contract(stage))
+                calls.append(self._one(stage))
             if apart:
                 self._segment(calls)
                 calls = []
         self._segment(calls)
+        self.data: list[int] = []  # for the calls of long segments: the number of a function, and its pointers
+        self.parts = [self._as_data(calls) if len(calls) > _LONG else None for calls in self.segments]
+
+    def _as_data(self, calls: Sequence[Call | Blocks]) -> tuple[int, int]:
+        """Calls as records: a number, how long the record is, then for each pointer its word and the bytes beyond."""
+        start, data = len(self.data), self.data
+        for n, one in enumerate(calls):
+            if isinstance(one, Blocks):
+                data += [-1 - n, 2]
+                continue
+            data += [one.kind, 2 + 2 * len(one.pointers)]
+            for base, offset, _ in one.pointers:
+                word, bytes = self.place(base)
+                data += [word, bytes + offset * self.bytes(base)]
+        return start, len(data)
 
     def key(self) -> str:
         """What the text depends on, besides the processor: programs with the same key have the same text."""
@@ -94,13 +121,17 @@ class Assembly:
         places = sorted(native.places.items()), sorted(native.word.items())
         outside = [native.lowered.specs[k] for k in sorted(native.word)]
         ends = native.results, native.into, native.program.primal, native.work, len(native.program.leaves)
-        return repr((list(self.kinds), self.segments, [type(one) is str for one in self.steps], places, outside, ends))
+        calls = [
+            one if at is None else (at, sorted({each.kind for each in one if isinstance(each, Call)}), _groups(one))
+            for one, at in zip(self.segments, self.parts, strict=True)
+        ]
+        return repr((list(self.kinds), calls, [type(one) is str for one in self.steps], places, outside, ends))
 
     def write(self) -> str:
         """The text of the module."""
         functions = [write(f"nest{k}") for k, write in enumerate(self.writers)]
         for n, calls in enumerate(self.segments):
-            _Segment(self, functions, self.module.function(f"segment{n}", ["ptr"]), f"{n}").write(calls)
+            _Segment(self, functions, self.module.function(f"segment{n}", ["ptr"])).write(calls, self.parts[n])
         self._write_claim()
         if self.entry is not None:
             self.module.functions.append(self.entry.f)
@@ -157,6 +188,17 @@ class Assembly:
         constants = self.native.lowered.constants
         writer = Writer(self.module, self.native.host.vector_bits, nest, dtype, constants)
         return Call(self._once(nest.key(dtype, constants), writer.write), writer.pointers)
+
+    def _one(self, stage: Nest | Contract | Small) -> Call:
+        if isinstance(stage, Nest):
+            return self._nest(stage)
+        return self._small(stage) if isinstance(stage, Small) else self._contract(stage)
+
+    def _small(self, task: Small) -> Call:
+        """Factors, or equations that are solved with them."""
+        writer: Stacked = _FACTORING.get(task.how, Solving)(self.module, task)
+        places = [Pointer(one.base, one.offset) for one in task.operands] + [Pointer(task.target, 0)]
+        return Call(self._once(writer.key, writer.write), places + [Pointer(FLAG, 0)] * task.flagged)
 
     def _contract(self, task: Contract) -> Call:
         left, right, *begun = task.operands
@@ -219,16 +261,20 @@ def _beginning(nest: Nest, step: Step) -> Nest:
     return found
 
 
+def _groups(calls: Sequence[Call | Blocks]) -> list[tuple[int, Blocks]]:
+    return [(n, one) for n, one in enumerate(calls) if isinstance(one, Blocks)]
+
+
 class _Segment:
     """Writes the calls of one segment into a function of the table."""
 
-    def __init__(self, assembly: Assembly, functions: Sequence[Function], f: Function, name: str) -> None:
-        self.assembly, self.functions, self.f, self.name = assembly, functions, f, name
+    def __init__(self, assembly: Assembly, functions: Sequence[Function], f: Function) -> None:
+        self.assembly, self.functions, self.f = assembly, functions, f
         self.table = f.arguments[0]
 
-    def write(self, calls: Sequence[Call | Blocks]) -> None:
-        if len(calls) > _LONG:
-            self._as_data(calls)
+    def write(self, calls: Sequence[Call | Blocks], data: tuple[int, int] | None) -> None:
+        if data is not None:
+            self._from_data(calls, *data)
         else:
             for one in calls:
                 self._blocks(one) if isinstance(one, Blocks) else self._call(one)
@@ -258,39 +304,38 @@ class _Segment:
             self._call(each, f.index(whole), group.kept)
 
     # ------------------------------------------------------------------ calls as data
-    def _as_data(self, calls: Sequence[Call | Blocks]) -> None:
-        """A loop over records: the number of a function, then for each pointer its word and the bytes beyond."""
-        f, assembly, records = self.f, self.assembly, []
-        cases: dict[Any, str] = {}
-        for n, one in enumerate(calls):
-            key = n if isinstance(one, Blocks) else (one.kind, len(one.pointers))
-            cases.setdefault(key, f"case.{len(cases)}")
-            numbers = [int(cases[key].rpartition(".")[2])]
-            if isinstance(one, Call):
-                for base, offset, _ in one.pointers:
-                    word, bytes = assembly.place(base)
-                    numbers += [word, bytes + offset * assembly.bytes(base)]
-            records.append(numbers)
-        width = max(map(len, records))
-        table = [number for record in records for number in record + [0] * (width - len(record))]
-        data = Value("ptr", 0, f.module.table("i64", table))
-        with f.loop(f.index(0), f.index(len(records) * width), width) as at:
-            record = f.at(data, at, "i64")
-            done = f.label("next")
-            number = f.load(record, "i64")
-            choices = " ".join(f"i64 {k}, label %{label}" for k, label in enumerate(cases.values()))
-            f.do(f"switch i64 {number.name}, label %{done} [ {choices} ]")
-            for key, label in cases.items():
-                f.start(label)
-                if isinstance(key, int):
-                    self._blocks(calls[key])  # type: ignore[arg-type]  # one has such a key
-                else:
-                    f.call(self.functions[key[0]], *[self._pointer(record, k) for k in range(key[1])])
-                f.jump(done)
-            f.start(done)
+    def _from_data(self, calls: Sequence[Call | Blocks], start: int, stop: int) -> None:
+        """A loop over records, each of which says what is called with what."""
+        f = self.f
+        kinds = {one.kind: len(one.pointers) for one in calls if isinstance(one, Call)}
+        groups = dict(_groups(calls))
+        data = f.load(f.at(self.table, f.index(CALLS), "i64"), "ptr")
+        place = f.variable(f.index(start))
+        head, body, after, done = map(f.label, ("record", "kind", "next", "done"))
+        f.jump(head)
+        f.start(head)
+        at = f.get(place, "i64")
+        f.branch(f.compare("slt", at, f.index(stop)), body, done)
+        f.start(body)
+        record = f.at(data, at, "i64")
+        number = f.load(record, "i64")
+        f.put(f.add(at, f.load(f.at(record, f.index(1), "i64"), "i64")), place)
+        cases = {k: f.label("case") for k in (*kinds, *[-1 - n for n in groups])}
+        choices = " ".join(f"i64 {k}, label %{label}" for k, label in cases.items())
+        f.do(f"switch i64 {number.name}, label %{after} [ {choices} ]")
+        for k, label in cases.items():
+            f.start(label)
+            if k < 0:
+                self._blocks(groups[-1 - k])
+            else:
+                f.call(self.functions[k], *[self._pointer(record, n) for n in range(kinds[k])])
+            f.jump(after)
+        f.start(after)
+        f.jump(head)
+        f.start(done)
 
     def _pointer(self, record: Value, k: int) -> Value:
         f = self.f
-        word = f.load(f.at(record, f.index(1 + 2 * k), "i64"), "i64")
-        bytes = f.load(f.at(record, f.index(2 + 2 * k), "i64"), "i64")
+        word = f.load(f.at(record, f.index(2 + 2 * k), "i64"), "i64")
+        bytes = f.load(f.at(record, f.index(3 + 2 * k), "i64"), "i64")
         return f.at(f.load(f.at(self.table, word, "i64"), "ptr"), bytes, "i8")

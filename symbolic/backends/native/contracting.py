@@ -22,9 +22,9 @@ def product(low: Lowered, one: Instruction) -> None:
     """`MatMul`, `Dot`, `TensorDot`, `Einsum` of two operands."""
     node: Any = one.node
     kind = low.dtype(one.target)
-    if len(one.sources) != 2 or kind.kind != "f" or any(low.dtype(k) != kind for k in one.sources):
+    if len(one.sources) != 2 or kind.kind != "f" or any(low.dtype(k).kind not in "fiub" for k in one.sources):
         raise NotLoops("such a sum of products is not written as loops")
-    left, right = low.views[one.sources[0]], _laid(low, one.sources[1])
+    left, right = low.cast(low.views[one.sources[0]], kind), low.cast(_laid(low, one.sources[1]), kind)
     names = letters(node, left.shape, right.shape)
     if names is None:
         raise NotLoops("such a sum of products is not written as loops")
@@ -75,6 +75,7 @@ def contract(low: Lowered, target: int, left: View, right: View, one: str, other
         if matrices(given) is None:
             del low.tasks[before:]
             given = task(left, right, one, other)
+    low.products[target] = len(low.tasks)
     low.tasks.append(given)
     low.made(target)
 
@@ -141,14 +142,14 @@ def added(low: Lowered, one: Instruction) -> bool:
     kinds = {low.dtype(k) for k in (*one.sources, one.target)}
     if len(kinds) != 1 or any(view.shape != low.sizes(one.target) for view in views) or len(set(one.sources)) == 1:
         return False
-    made = {task.target: n for n, task in enumerate(low.tasks) if isinstance(task, Contract)}
-    places = sorted([(made[k], k) for k in one.sources if k in made and low.uses[k] == 1], reverse=True)
+    places = sorted([(low.products[k], k) for k in one.sources if low.uses[k] == 1 and k in low.products], reverse=True)
     for at, k in places:
-        task, other = low.tasks[at], views[one.sources[0] == k]
-        assert isinstance(task, Contract)
+        task, other = low.tasks[at] if at < len(low.tasks) else None, views[one.sources[0] == k]
+        if not isinstance(task, Contract) or task.target != k:
+            continue  # it was taken back
         begun = task._replace(target=one.target, operands=(*task.operands[:2], other))
         if len(task.operands) == 2 and low.views[k].whole and matrices(begun) is not None:
-            low.tasks[at:] = [*low.tasks[at + 1 :], begun]
+            low.tasks.append(begun)  # nobody reads the product without the sum any more: it is not needed
             low.made(one.target)
             return True
     return False

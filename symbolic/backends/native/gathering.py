@@ -16,7 +16,6 @@ import numpy as np
 from symbolic.backends.native.access import Along, Sizes, View, whole
 from symbolic.backends.native.lowering import FLAG, Check, Lowered, NotLoops
 from symbolic.backends.native.recipes import AGAIN
-from symbolic.ops.deciding import Attempt, Decision
 from symbolic.ops.regions import At
 from symbolic.plan import Instruction
 from symbolic.spec import normalize_axis
@@ -49,8 +48,7 @@ def _constant(low: Lowered, value: Any, size: int) -> View:
 
 def _checked(low: Lowered, view: View, kind: Any, size: int) -> View:
     """The same of numbers that are only known when the program runs."""
-    shown = [one.node for one in low.program.instructions if one.node.effect]
-    if not all(isinstance(node, (Decision, Attempt)) for node in shown):
+    if not low.again:
         raise NotLoops("it may raise, in a program that shows what it computes")
 
     def made(function: str, dtype: Any, *views: View) -> View:

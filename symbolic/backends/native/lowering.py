@@ -18,8 +18,10 @@ import numpy as np
 from symbolic.backends.native.access import Sizes, View, through, whole
 from symbolic.backends.native.pointwise import supports
 from symbolic.backends.native.recipes import AGAIN, ODD
+from symbolic.ops.deciding import Attempt, Decision
+from symbolic.ops.operation import Operation
 from symbolic.plan import Instruction, Program
-from symbolic.spec import AnySpec, Spec
+from symbolic.spec import AnySpec, Spec, TupleSpec
 
 FLAG = -2
 """Where it is noted what checks have found: one bit for each kind."""
@@ -85,6 +87,21 @@ class Contract(NamedTuple):
     region: View | None = None
 
 
+class Small(NamedTuple):
+    """What a small matrix gives, or each of a stack: `how` says it, the domain is that of the stack and the matrices.
+
+    `steps` are how far apart the results lie along the axes of the stack; `flagged` is whether it may set the flag.
+    """
+
+    target: int
+    domain: Sizes
+    how: str
+    operands: tuple[View, ...]
+    steps: Sizes
+    dtype: DType
+    flagged: bool
+
+
 class External(NamedTuple):
     """An instruction that NumPy runs, and why."""
 
@@ -95,7 +112,7 @@ class External(NamedTuple):
 
 
 Looping = Point | Reduce | Write | Check
-Task = Looping | Contract | External
+Task = Looping | Contract | Small | External
 
 
 def views_of(task: Task) -> list[View]:
@@ -130,8 +147,14 @@ class Lowered:
                 self.views[k] = whole(k, sizes(spec))
         self.margins: dict[int, Any] = {}  # values that hold a number wherever nothing is written
         self.ready: set[int] = set()  # values that are views on what has been made for them
+        self.products: dict[int, int] = {}  # values that are sums of products, and the place of their tasks
+        self.masks: dict[Any, View] = {}  # of triangles
+        self.equations: Any = None  # the factors of matrices, which `equations` keeps
+        self.tuples: dict[int, tuple[View, ...]] = {}  # the entries of values that are tuples
+        self.casts: dict[tuple[View, DType], View] = {}  # the same numbers in another dtype
         self.laid: dict[View, View] = {}  # copies whose entries lie in the order in which they are read
         self.within: dict[tuple[View, int], View] = {}  # numbers that name one of so many entries
+        self.again = all(_may_run_again(one.node) for one in program.instructions)
         self.uses = Counter(program.outputs)
         for one in program.instructions:
             self.uses.update(one.sources)
@@ -154,9 +177,13 @@ class Lowered:
     def _forget(self, before: int) -> None:
         """The tasks that an instruction had begun with, and what they would have made."""
         gone = {task.target for task in self.tasks[before:]}
-        del self.tasks[before:]
-        self.laid = {view: copy for view, copy in self.laid.items() if copy.base not in gone}
-        self.within = {key: numbers for key, numbers in self.within.items() if numbers.base not in gone}
+        if gone:
+            del self.tasks[before:]
+            self.laid = {view: copy for view, copy in self.laid.items() if copy.base not in gone}
+            self.within = {key: numbers for key, numbers in self.within.items() if numbers.base not in gone}
+            self.casts = {key: copy for key, copy in self.casts.items() if copy.base not in gone}
+            self.products = {value: at for value, at in self.products.items() if at < before}
+            self.equations = None
 
     def _check(self, one: Instruction) -> None:
         spec = one.spec
@@ -164,11 +191,16 @@ class Lowered:
             raise NotLoops("it is observed, or may raise")
         if one.node._origin.floating is not None:
             raise NotLoops("it has floating-point settings of its own")
-        if not isinstance(spec, Spec) or not spec.known:
-            raise NotLoops("its shape is only known when it has run")
-        if spec.dtype not in DTYPES or any(k not in self.views for k in one.sources):
+        if any(k not in self.views and k not in self.tuples for k in one.sources):
             raise NotLoops("there are no loops for its dtypes")
-        if 0 in sizes(spec) or any(0 in self.views[k].shape for k in one.sources):
+        for each in spec if isinstance(spec, TupleSpec) else (spec,):
+            if not isinstance(each, Spec) or not each.known:
+                raise NotLoops("its shape is only known when it has run")
+            if each.dtype not in DTYPES:
+                raise NotLoops("there are no loops for its dtypes")
+            if 0 in sizes(each):
+                raise NotLoops("it has no entries")
+        if any(0 in self.views[k].shape for k in one.sources if k in self.views):
             raise NotLoops("it has no entries")
 
     # ------------------------------------------------------------------ what values are
@@ -208,6 +240,8 @@ class Lowered:
 
     def guard(self, view: View) -> None:
         """Have NumPy run the program if an entry is not finite: zeros that are not the program's are no terms then."""
+        if not self.again:
+            raise NotLoops("what it shows would be shown twice")
         kept = [k for k, stride in enumerate(view.strides) if stride]
         once = View(
             view.base, tuple([view.shape[k] for k in kept]), tuple([view.strides[k] for k in kept]), view.offset
@@ -251,6 +285,15 @@ class Lowered:
         if view.whole and not always:
             return view
         return self.point(self.fresh(view.shape, dtype), "cast", [view], (dtype,))
+
+    def cast(self, view: View, dtype: DType) -> View:
+        """The same numbers in a dtype."""
+        held = self.dtype(view.base)
+        if held == dtype:
+            return view
+        if (view, dtype) not in self.casts:
+            self.casts[view, dtype] = self.point(self.fresh(view.shape, dtype), "cast", [view], (held,))
+        return self.casts[view, dtype]
 
     def reduce(self, view: View, how: str, axes: Sizes, dtype: DType, target: int | None = None) -> View:
         """Reduced along axes that stay with the size 1, unless there is a target, which has the shape it has."""
@@ -310,6 +353,11 @@ class Lowered:
         if found is None:
             raise NotLoops("it is no view of its operand")
         return found
+
+
+def _may_run_again(node: Operation) -> bool:
+    """Whether nobody sees an operation run twice. What a body asked is only answered once more."""
+    return not node.effect or isinstance(node, (Decision, Attempt))
 
 
 def sizes(spec: AnySpec) -> Sizes:

@@ -101,6 +101,8 @@ class Native(Placed):
         for name, at in recipe["products"]:
             self.table[at] = _routine(name)
         self.kept: list[Any] = []
+        self.calls = recipe["calls"]
+        self.table[recipe["calls_at"]] = np.frombuffer(self.calls, np.int64).ctypes.data
         numbers = [(k, np.frombuffer(data, self.dtype(k)).reshape(self.shape(k))[()]) for k, data in recipe["numbers"]]
         self.fixed = [self._put(k, value) for k, value in (*self.program.constants, *numbers) if k in self.word]
         whole = np.empty(recipe["arena"] + 64, np.uint8)
@@ -173,8 +175,10 @@ class Native(Placed):
         finally:
             self.table[BUSY] = 0
             self.kept.clear()
+        if results is None:  # NumPy has another answer, or raises
+            return self._plainly(given[:count], given[count:])
         flag, primal = int(self.table[FLAGGED]), results[: self.program.primal]
-        if flag & AGAIN or (flag & ODD and not self.observed and not all(map(_is_finite, primal))):
+        if flag & ODD and not self.observed and not all(map(_is_finite, primal)):
             return self._plainly(given[:count], given[count:])
         return results
 
@@ -255,7 +259,7 @@ class Native(Placed):
 
         return Making(self.program, self.into, self.on).explain()
 
-    def _run(self, values: Sequence[Any], into: Sequence[Any]) -> Sequence[Any]:
+    def _run(self, values: Sequence[Any], into: Sequence[Any]) -> Sequence[Any] | None:
         given = {k: self._put(k, value) if k in self.word else value for k, value in enumerate(values)}
         given.update(self.program.constants)
         out = self._outputs(into)
@@ -266,7 +270,7 @@ class Native(Placed):
             else:
                 step(self.address)
                 if int(self.table[FLAGGED]) & AGAIN:  # what follows has no meaning
-                    return ()
+                    return None
         return self._finished(given, out, into)
 
     def _outputs(self, into: Sequence[Any]) -> dict[int, Any]:

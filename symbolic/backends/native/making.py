@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from symbolic.backends.native import pool
-from symbolic.backends.native.assembly import BLAS, WORK, Assembly, workspace
+from symbolic.backends.native.assembly import BLAS, CALLS, WORK, Assembly, workspace
 from symbolic.backends.native.blocks import groups
 from symbolic.backends.native.engine import Library, load
 from symbolic.backends.native.host import Host, host
-from symbolic.backends.native.lowering import Contract, External, Lowered
+from symbolic.backends.native.lowering import Contract, External, Lowered, Small
 from symbolic.backends.native.matrices import matrices
 from symbolic.backends.native.nests import Nest, Schedule, arranged, work_of
 from symbolic.backends.native.recipes import OWN, Placed, Recipe
@@ -24,6 +24,7 @@ __all__ = ["Making"]
 
 _MUCH = 100_000
 """Operations on single entries beside which what Python does between segments is little."""
+_NAMES = {"nests of loops": Nest, "sums of products": Contract, "factors and solutions": Small}
 
 
 class Making(Placed):
@@ -56,7 +57,7 @@ class Making(Placed):
         """A word of the table for each value that comes from outside, and for each that goes there."""
         lowered, program = self.lowered, self.program
         self.word = {}
-        count = OWN + 1 + len(BLAS)
+        count = CALLS + 1
         outside = [k for k in range(len(program.leaves)) if k in lowered.views]
         outside += [k for k in lowered.constants if k in lowered.views]
         outside += [stage.target for stage in self.schedule.stages if isinstance(stage, External)]
@@ -123,6 +124,8 @@ class Making(Placed):
             "work": self.work,
             "specs": [(self.shape(k), self.dtype(k).str) for k in range(slots, len(self.specs))],
             "numbers": [(k, self._number(k, value)) for k, value in lowered.constants.items() if k >= slots],
+            "calls": np.array([*code.data, 0], np.int64).tobytes(),
+            "calls_at": CALLS,
             "results": self.results,
             "words": list(self.word.items()),
             "size": self.size,
@@ -149,8 +152,9 @@ class Making(Placed):
     def explain(self) -> str:
         """How many loops and products run natively, and what NumPy runs, with the reason for each."""
         stages = self.schedule.stages
-        nests, products = (sum(isinstance(one, kind) for one in stages) for kind in (Nest, Contract))
-        lines = [f"native, {self.host.vector_bits} bits: {nests} nests of loops, {products} sums of products"]
+        numbers = {name: sum(isinstance(one, kind) for one in stages) for name, kind in _NAMES.items()}
+        counts = ", ".join(f"{n} {name}" for name, n in numbers.items() if n or _NAMES[name] is not Small)
+        lines = [f"native, {self.host.vector_bits} bits: {counts}"]
         outside: dict[str, int] = {}
         for one in stages:
             if isinstance(one, External):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
@@ -95,11 +96,18 @@ def matrices(task: Contract) -> Matrices | None:
     """A contraction as matrices; `None` where an operand's entries do not lie so."""
     if task.region is not None:
         return None
-    left, right = (view.strides for view in task.operands[:2])
-    free = [k for k, size in enumerate(task.domain) if k not in task.axes and size != 1]
-    summed = [k for k in task.axes if task.domain[k] != 1]
-    made = in_order([task.domain[k] for k in range(len(task.domain)) if k not in task.axes])
-    out = dict(zip([k for k in range(len(task.domain)) if k not in task.axes], made, strict=True))
+    left, right, *begun = task.operands
+    return _found(task.dtype, task.domain, task.axes, left.strides, right.strides, *[one[1:3] for one in begun])
+
+
+@lru_cache(maxsize=1024)  # long programs have the same contraction a thousand times
+def _found(
+    dtype: DType, domain: Sizes, axes: Sizes, left: Sizes, right: Sizes, *begun: tuple[Sizes, Sizes]
+) -> Matrices | None:
+    free = [k for k, size in enumerate(domain) if k not in axes and size != 1]
+    summed = [k for k in axes if domain[k] != 1]
+    kept = [k for k in range(len(domain)) if k not in axes]
+    out = dict(zip(kept, in_order([domain[k] for k in kept]), strict=True))
     rows = [k for k in free if right[k] == 0 and left[k] != 0]
     columns = [k for k in free if left[k] == 0 and right[k] != 0]
     both = [k for k in free if left[k] != 0 and right[k] != 0]
@@ -107,7 +115,7 @@ def matrices(task: Contract) -> Matrices | None:
         return None
 
     def stride(strides: Sizes | dict[int, int], axes: list[int]) -> int | None:
-        return joined(tuple([task.domain[k] for k in axes]), tuple([strides[k] for k in axes]))
+        return joined(tuple([domain[k] for k in axes]), tuple([strides[k] for k in axes]))
 
     pairs = [stride(left, rows), stride(left, summed), stride(right, summed), stride(right, columns)]
     pairs += [stride(out, rows), stride(out, columns)]
@@ -118,13 +126,13 @@ def matrices(task: Contract) -> Matrices | None:
         steps = [stride(one, both) for one in (left, right, out)]
         if None in steps:
             return None
-        batch = Batch(prod(task.domain[k] for k in both), *steps)
+        batch = Batch(prod(domain[k] for k in both), *steps)
     start = None
-    if len(task.operands) > 2:
-        begun = [task.operands[2].strides[k] if task.operands[2].shape[k] != 1 else 0 for k in range(len(out))]
-        places = stride(dict(enumerate(begun)), rows), stride(dict(enumerate(begun)), columns)
+    for shape, strides in begun:
+        apart = dict(enumerate([step if size != 1 else 0 for size, step in zip(shape, strides, strict=True)]))
+        places = stride(apart, rows), stride(apart, columns)
         if batch is not None or places[0] is None or places[1] != 1 or pairs[5] != 1:
             return None
         start = places[0]
-    found = tuple([prod(task.domain[k] for k in axes) for axes in (rows, columns, summed)])
-    return Matrices(task.dtype, found, Strides(*pairs[:2]), Strides(*pairs[2:4]), Strides(*pairs[4:]), batch, start)  # type: ignore[arg-type]  # three
+    found = tuple([prod(domain[k] for k in axes) for axes in (rows, columns, summed)])
+    return Matrices(dtype, found, Strides(*pairs[:2]), Strides(*pairs[2:4]), Strides(*pairs[4:]), batch, start)  # type: ignore[arg-type]  # three

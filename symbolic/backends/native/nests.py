@@ -23,6 +23,7 @@ from symbolic.backends.native.lowering import (
     Lowered,
     Point,
     Reduce,
+    Small,
     Task,
     Write,
     views_of,
@@ -129,7 +130,7 @@ def _what(task: Looping) -> Any:
     return (task.how if isinstance(task, Reduce) else task.adds), task.dtype
 
 
-Stage = Nest | Contract | External
+Stage = Nest | Contract | Small | External
 
 
 class Schedule:
@@ -153,7 +154,9 @@ class Schedule:
         self._store()
 
     def _place(self, task: Task) -> None:
-        if isinstance(task, (Contract, External)):  # NumPy's own instructions may have effects, and keep their order
+        if isinstance(
+            task, (Contract, Small, External)
+        ):  # NumPy's own instructions may have effects, and keep their order
             self._born(task.target, len(self.stages))
             self.stages.append(task)
             return
@@ -217,7 +220,8 @@ def _needed(tasks: Sequence[Task], outputs: Sequence[int]) -> list[Task]:
     """The tasks without those whose values nobody reads: an operation may ask for no more than a shape."""
     wanted, kept = set(outputs), list[Task]()
     for task in reversed(tasks):
-        if isinstance(task, (External, Check)) or task.target in wanted:
+        raises = isinstance(task, (External, Check)) or (isinstance(task, Small) and task.flagged)
+        if raises or task.target in wanted:
             wanted.update(view.base for view in views_of(task))
             kept.append(task)
     return kept[::-1]
@@ -268,4 +272,6 @@ def work_of(stage: Stage) -> int:
     """About how many operations on single entries a stage is."""
     if isinstance(stage, Nest):
         return prod(stage.domain) * len(stage.steps)
+    if isinstance(stage, Small):
+        return prod(stage.domain) * stage.domain[-2]
     return prod(stage.domain) if isinstance(stage, Contract) else 0

@@ -36,7 +36,11 @@ if TYPE_CHECKING:
         specs: list[tuple[tuple[int, ...], str]]
         """Shape and dtype of the values for which the program has no slot, by their numbers after its slots."""
         numbers: list[tuple[int, bytes]]
-        """The constants among these."""
+        """The constants among these, by their entries."""
+        calls: bytes
+        """The calls that are data, and """
+        calls_at: int
+        """the word for their address."""
         results: list[int | None]
         """The value that each output is; none for what NumPy or the caller has made."""
         words: list[tuple[int, int]]

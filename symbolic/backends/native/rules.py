@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.backends.native import contracting, gathering, pooling, regions, unwinding
+from symbolic.backends.native import contracting, diagonals, equations, gathering, pooling, regions, unwinding
 from symbolic.backends.native.access import View
 from symbolic.backends.native.lowering import DType, Lowered, NotLoops, Rule
 from symbolic.ops.bordering import Pad
-from symbolic.ops.creation import FullLike
+from symbolic.ops.creation import Diag, DiagonalLike, FullLike, Triangle
 from symbolic.ops.deltas import Fit
 from symbolic.ops.einsum import Einsum
 from symbolic.ops.entries import SetEntries
@@ -21,8 +21,10 @@ from symbolic.ops.families import Reduction
 from symbolic.ops.gathering import AddedAlong, TakeAlongAxis
 from symbolic.ops.indexing import GetItem, LastWriter, Scatter, SetItem, is_static
 from symbolic.ops.joining import Concatenate, Piece, PlacedLike, Stack
+from symbolic.ops.linalg import Adjugate, Cholesky, Det, Inv, InvOrNan, Slogdet, Solve
 from symbolic.ops.linear import Dot, MatMul, TensorDot
-from symbolic.ops.passing import Cast
+from symbolic.ops.norms import Norm
+from symbolic.ops.passing import Cast, Item
 from symbolic.ops.reduction import Std, Var
 from symbolic.ops.repeating import Repeat, RepeatedLike
 from symbolic.ops.sliding import Unwindows, WindowChoice, WindowMax, WindowShare, WindowSpread, WindowSum
@@ -37,6 +39,9 @@ def rule(one: Instruction) -> Rule:
     for kind in type(one.node).__mro__:
         if kind in RULES:
             return RULES[kind]
+    name = f"{type(one.node).__module__}.{type(one.node).__name__}"
+    if name in BY_NAME:
+        return BY_NAME[name]
     if one.node.elementwise:
         return elementwise
     if one.node.shares and len(one.sources) == 1:
@@ -190,6 +195,16 @@ def reduction(low: Lowered, one: Instruction) -> None:
     low.point(one.target, "divide", [total.shaped(low.sizes(one.target)), low.number(count, out)], (out, out))
 
 
+def norm(low: Lowered, one: Instruction) -> None:
+    node: Any = one.node
+    view, kind = low.views[one.sources[0]], low.dtype(one.target)
+    if kind.kind != "f" or low.dtype(one.sources[0]) != kind:
+        raise NotLoops(f"a norm of {kind} is not written as loops")
+    square = low.point(low.fresh(view.shape, kind), "multiply", [view, view], (kind, kind))
+    total = low.reduce(square, "add", normalize_axes(node.axis, len(view.shape)), kind)
+    low.point(one.target, "sqrt", [total.shaped(low.sizes(one.target))], (kind,))
+
+
 def peak(low: Lowered, one: Instruction) -> None:
     node: Any = one.node
     view, kind = low.views[one.sources[0]], low.dtype(one.target)
@@ -250,6 +265,7 @@ def fit(low: Lowered, one: Instruction) -> None:
 RULES: dict[type, Rule] = {
     Cast: cast,
     Fit: fit,
+    Norm: norm,
     Peak: peak,
     Var: spread(root=False),
     Std: spread(root=True),
@@ -262,6 +278,16 @@ RULES: dict[type, Rule] = {
     LastWriter: gathering.last_writer,
     Repeat: gathering.repeat,
     RepeatedLike: gathering.repeated,
+    Diag: diagonals.diag,
+    DiagonalLike: diagonals.like,
+    Triangle: diagonals.triangle,
+    Solve: equations.solve,
+    **dict.fromkeys((Inv, InvOrNan), equations.inverse),
+    Slogdet: equations.slogdet,
+    Item: equations.item,
+    Det: equations.determinant,
+    Adjugate: equations.adjugate,
+    Cholesky: equations.cholesky,
     Concatenate: regions.concatenate,
     Stack: regions.stack,
     Pad: regions.pad,
@@ -277,3 +303,9 @@ RULES: dict[type, Rule] = {
     WindowShare: pooling.share,
     WindowChoice: pooling.choice,
 }
+
+BY_NAME: dict[str, Rule] = {
+    "symbolic.ops.scipy_linalg.SolveTriangular": equations.triangular,
+    "symbolic.ops.scipy_factors.Mirrored": diagonals.mirrored,
+}
+"""Those of SciPy's functions, which is not loaded for them."""
