@@ -105,14 +105,14 @@ def is_fixed(watch: Watch, value: Any) -> bool:
         return isinstance(value.__self__, (types.ModuleType, type(None)))
     if type(value) is types.FunctionType:
         return is_library(value.__module__ or "")  # nobody changes the code of a library's function
-    return _lasts(value) or (type(value) is types.ModuleType and is_library(home_of(value)))
+    return lasts(value) or (type(value) is types.ModuleType and is_library(home_of(value)))
 
 
 _NUMBERS = (int, float, complex, bool, str, bytes, type(None))
 
 
-def _lasts(value: Any) -> bool:
+def lasts(value: Any) -> bool:
     """A tuple of layers and numbers: nothing in it can be exchanged."""
     if type(value) is tuple:
-        return all(map(_lasts, value))
+        return all(map(lasts, value))
     return isinstance(value, Layer) or type(value) in _NUMBERS

@@ -390,6 +390,36 @@ def test_layers_in_a_tuple_that_a_function_reads() -> None:
     assert not np.array_equal(second.value, np.ones((3, 2)))
 
 
+def test_layers_in_a_list_that_a_function_reads() -> None:
+    """The same of a list, in which an entry may be exchanged, and which may grow or shrink."""
+    weights: list[Any] = [Weight(np.ones((3, 2))), Weight(np.zeros(2))]
+
+    def loss(x: Any) -> Any:
+        for weight in weights[::2]:
+            x = x @ weight
+        return np.sum((x + weights[1]) ** 2)
+
+    step, x = net(loss, 1, float).trainer(SGD(0.01)), RNG.normal(size=(4, 3))
+    changes: list[Callable[[], Any]] = [
+        lambda: weights.__setitem__(0, Weight(np.full((3, 2), 2.0))),
+        lambda: weights.append(Weight(np.ones((2, 2)))),
+        lambda: weights.extend(["nothing", Weight(np.eye(2)), "nothing", Weight(np.eye(2) / 2)]),
+        lambda: weights.__delitem__(slice(5, None)),
+    ]
+    for change in changes:
+        for _ in range(5):
+            step(x)
+        assert step.steps is not None
+        assert step.steps.held
+        change()
+        before, want = weights[-1].value.copy(), x
+        for weight in weights[::2]:
+            want = want @ weight.value
+        want = np.sum((want + weights[1].value) ** 2)
+        np.testing.assert_allclose(step(x), want, rtol=1e-12)
+        assert not np.array_equal(weights[-1].value, before)
+
+
 def classifier(dtype: Any) -> tuple[Any, list[Weight]]:
     """Words are looked up, averaged, and classified; the labels pick the shares."""
     rng = np.random.default_rng(1)

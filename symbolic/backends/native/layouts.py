@@ -22,8 +22,8 @@ __all__ = ["address", "trouble", "trouble_with_types"]
 REFERENCES, TYPE = 0, 8
 """In every object: how many hold it; its type."""
 FLOAT_VALUE = 16
-LIST_SIZE = 16
-"""In a list: how many entries it has."""
+LIST_SIZE, LIST_ENTRIES = 16, 24
+"""In a list: how many entries it has, and where they stand."""
 ARRAY_DATA, ARRAY_RANK, ARRAY_SHAPE, ARRAY_STRIDES, ARRAY_DTYPE, ARRAY_FLAGS = 16, 24, 32, 40, 56, 64
 CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 """Flags of an array; the first is row by row."""
@@ -80,7 +80,8 @@ def _wrong_in_values() -> Iterator[str]:
         if word_at(id(number) + TYPE) != id(float) or _double_at(id(number) + FLOAT_VALUE) != number:
             yield "the fields of floats lie elsewhere"
     for entries in ([], [1.5], [1.5] * 9):
-        if word_at(id(entries) + LIST_SIZE) != len(entries):
+        first = word_at(id(entries) + LIST_ENTRIES)
+        if word_at(id(entries) + LIST_SIZE) != len(entries) or (entries and word_at(first) != id(entries[0])):
             yield "the fields of lists lie elsewhere"
     if not all(_is_as_expected(one) for one in _samples()):
         yield "the fields of NumPy's arrays lie elsewhere"

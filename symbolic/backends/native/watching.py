@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from symbolic.backends.native.layouts import word_at
-from symbolic.watch import Contents, Global, Held, is_fixed
+from symbolic.backends.native.layouts import LIST_ENTRIES, LIST_SIZE, word_at
+from symbolic.watch import Contents, Global, Held, is_fixed, lasts
 
 if TYPE_CHECKING:
     from symbolic.backends.native.entry import Entry
@@ -69,6 +69,12 @@ class Watching:
     def _content(self, watch: Any, value: Any) -> bool:
         """That it is what it was."""
         if is_fixed(watch, value):
+            return True
+        if type(value) is list and all(map(lasts, value)):  # how many it has, and where, before what stands there
+            entries = word_at(id(value) + LIST_ENTRIES)
+            self.words += [(id(value) + LIST_SIZE, len(value)), (id(value) + LIST_ENTRIES, entries)]
+            self.words += [(entries + 8 * k, id(one)) for k, one in enumerate(value)]
+            self.kept += value
             return True
         places = _places() if type(value) is types.FunctionType and watch.names is not None else None
         if places is None or value.__defaults__ or value.__kwdefaults__ or value.__dict__:
