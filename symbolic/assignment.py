@@ -12,11 +12,11 @@ import numpy as np
 
 from symbolic.errors import DtypeError, ShapeError
 from symbolic.inference import Inference
-from symbolic.layer import AnyLayer, refuse
+from symbolic.layer import AnyLayer, plainly, refuse
 from symbolic.leaves import Literal, Weight
 from symbolic.literal import as_layer
 from symbolic.ops.entries import SetEntries, can_hold, fits, place
-from symbolic.ops.indexing import GetItem
+from symbolic.ops.indexing import GetItem, template
 from symbolic.ops.indexing import assign as assigned
 from symbolic.ops.making import Box, Made
 from symbolic.ops.operation import Operation
@@ -78,7 +78,16 @@ class Assignments:
         if where is not None and self._can_wait(target, where, value):
             self.waiting.setdefault(self._last(target), {})[where] = value
             return
-        self._store(target, assigned(self.resolve(target), index, value))
+        base = self.resolve(target)
+        if not self._stands_there(base, index, self.resolve(value)):
+            self._store(target, assigned(base, index, value))
+
+    def _stands_there(self, base: AnyLayer, index: Any, value: AnyLayer) -> bool:
+        """Whether a value is the very entries that it is assigned to, as Python has it in `y[index] += v`."""
+        if not isinstance(value, GetItem) or value.operands[0] is not base or len(value.operands) > 1:
+            return False
+        found, operands = template(plainly(index), 1)
+        return not operands and value.index == found
 
     @staticmethod
     def _place(target: AnyLayer, index: Any) -> tuple[int, ...] | None:

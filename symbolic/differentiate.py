@@ -18,7 +18,7 @@ from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.deltas import SumLike
-from symbolic.ops.indexing import Scatter
+from symbolic.ops.indexing import AddAt, Scatter
 from symbolic.ops.operation import Operation, replaced, topological
 from symbolic.ops.passing import Item, Tuple, entry_of
 from symbolic.printing import separated
@@ -178,7 +178,11 @@ def _sum(deltas: list[AnyLayer], facts: Inference) -> AnyLayer:
             pieces.setdefault(one.operands[0], []).append(one)
         else:
             rest.append(one)
-    deltas = rest + [Scatter.merged(some) if len(some) > 1 else some[0] for some in pieces.values()]
+    joined = [Scatter.merged(some) if len(some) > 1 else some[0] for some in pieces.values()]
+    if rest and joined and not isinstance(facts.spec(rest[0]), TupleSpec):
+        total = _sum(rest, facts)
+        return _added(total, joined, facts)
+    deltas = rest + joined
     total = deltas[0]
     entries = facts.spec(total)
     if len(deltas) > 1 and isinstance(entries, TupleSpec):
@@ -187,6 +191,15 @@ def _sum(deltas: list[AnyLayer], facts: Inference) -> AnyLayer:
         return Tuple(*[one[0] if nothing else _sum(one, facts) for one, nothing in zip(columns, opaque, strict=True)])
     for one in deltas[1:]:
         total = total + one
+    return total
+
+
+def _added(total: AnyLayer, scatters: list[Scatter], facts: Inference) -> AnyLayer:
+    """Pieces in the places that they have in an array, where the array has the shape and the dtype of their sum."""
+    for one in scatters:
+        base, spec = facts.spec(total), facts.spec(one)
+        alike = isinstance(base, Spec) and base.known and base.shape and base == spec
+        total = AddAt.over(total, one) if alike else total + one
     return total
 
 

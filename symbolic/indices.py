@@ -14,7 +14,7 @@ import numpy as np
 from symbolic.batches import batches
 from symbolic.leaves import Literal
 from symbolic.ops.entries import SetEntries
-from symbolic.ops.indexing import GetItem, Scatter, SetItem
+from symbolic.ops.indexing import AddAt, GetItem, Scatter, SetItem
 from symbolic.ops.operation import array as array_of_numbers
 from symbolic.ops.regions import At
 from symbolic.slices import Slices
@@ -135,6 +135,7 @@ def getitem(node: Any, at: Slices) -> Any:
 
 
 @batches(Scatter)
+@batches(AddAt)
 def scatter(node: Any, at: Slices) -> Any:
     rank = array_of_numbers(at.specs[0]).ndim
     operands: list[Any] = [at.full(0)]
@@ -146,7 +147,7 @@ def scatter(node: Any, at: Slices) -> Any:
             return None
         places.append((len(operands), plan.whole))
         operands += [_back(at.full(k), plan.order(rank, len(shape))), *plan.operands]
-    return Scatter.make(tuple(operands), (tuple(places),))
+    return type(node).make(tuple(operands), (tuple(places),))
 
 
 @batches(SetItem)

@@ -165,6 +165,7 @@ from symbolic.ops.fourier import Ifftshift as Ifftshift
 from symbolic.ops.fourier import Irfft as Irfft
 from symbolic.ops.fourier import Rfft as Rfft
 from symbolic.ops.gathering import TakeAlongAxis as TakeAlongAxis
+from symbolic.ops.indexing import AddAt as AddAt
 from symbolic.ops.indexing import GetItem as GetItem
 from symbolic.ops.indexing import Scatter as Scatter
 from symbolic.ops.indexing import SetItem as SetItem

@@ -57,6 +57,7 @@ FLOORS: list[list[str]] = [
         "ops.matrices",
         "ops.python",
         "ops.regions",
+        "ops.runs",
         "ops.indexing",
         "ops.foreign",
         "ops.*",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from symbolic.errors import ShapeError
-from symbolic.layer import unsupported
+from symbolic.layer import AnyLayer, unsupported
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer
 from symbolic.ops.axes import entry, ints, plain
@@ -62,6 +62,10 @@ class Pad(Operation):
         return inner, np.where(np.equal(inside, 0.0), delta, 0.0)
 
 
+_KNOWN = 1 << 16
+"""Entries of an axis up to which the indices of its border are written into the program."""
+
+
 class BorderIndex(Operation):
     """Which entry of an axis stands at each place of the padded axis."""
 
@@ -74,7 +78,14 @@ class BorderIndex(Operation):
         return Spec((None if size is None else size + sum(self.width),), np.dtype(np.intp))
 
     def evaluate(self, *values: Any) -> Any:
-        return np.pad(np.arange(np.shape(values[0])[self.axis]), self.width, mode=self.mode)
+        return self._numbers(np.shape(values[0])[self.axis])
+
+    def _numbers(self, size: int) -> Any:
+        return np.pad(np.arange(size), self.width, mode=self.mode)
+
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        size = (array(specs[0]).shape or ())[self.axis] if array(specs[0]).shape is not None else None
+        return Literal(self._numbers(size)) if isinstance(size, int) and 0 < size <= _KNOWN else None
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         return (None,)

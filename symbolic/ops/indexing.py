@@ -20,6 +20,7 @@ from symbolic.ops.axes import plain
 from symbolic.ops.binding import Kernel
 from symbolic.ops.operation import Operation, array, held
 from symbolic.ops.regions import At, Template, indexed_shape
+from symbolic.ops.runs import runs
 from symbolic.spec import AnySpec, Shape, Spec, result_dtype, show
 
 
@@ -107,6 +108,13 @@ class GetItem(Operation):
             return operator.itemgetter(self.index), False
         return self.evaluate, False
 
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        found = runs(self.index, self.operands, array(specs[0]).shape)
+        if found is None:
+            return None
+        parts: list[Any] = [GetItem.make((self.operands[0],), (one,)) for one in found.pieces]
+        return parts[0] if len(parts) == 1 else as_layer(np.concatenate(parts, axis=found.axis))
+
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         index = tuple([At(one.operand + 1) if isinstance(one, At) else one for one in self.index])
         scatter = Scatter.make((operands[0], as_layer(delta), *operands[1:]), (((1, index),),))
@@ -169,11 +177,101 @@ class Scatter(Operation):
             add_at(total, filled(index, values), values[at])
         return total
 
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        return _in_pieces(self, specs)
+
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         deltas: list[Any] = [None] * len(operands)
         for at, index in self.places:
             deltas[at] = _read(delta, index, operands)
         return tuple(deltas)
+
+
+class AddAt(Operation):
+    """The first operand with each delta added at its index; repeated indices accumulate. `places` are as in `Scatter`.
+
+    >>> import numpy as np
+    >>> from symbolic import AddAt, Identity
+    >>> AddAt(np.ones(3), Identity(), places=((1, (1,)), (1, (1,)))).predict(2.0)
+    array([1., 5., 1.])
+    """
+
+    __slots__ = ()
+    variadic = True
+    overwrites = True
+    defaults: ClassVar[Any] = {"places": ()}
+
+    @classmethod
+    def over(cls, base: AnyLayer, scatter: Scatter) -> AnyLayer:
+        """The sum of a delta and a scatter over zeros."""
+        places = list(scatter.places)
+        if isinstance(base, SetItem) and is_static(base.index) and _is_nothing(base.operands[1]):
+            back = [one for one in places if _is_read(scatter.operands[one[0]], base) and one[1] == base.index]
+            if back:  # what was cleared is added again where it was, as it is by the way back of `x[index] += y`
+                places.remove(back[0])
+                base = base.operands[0]
+        if not places:
+            return base
+        return cls.make((base, *scatter.operands[1:]), (tuple(places),))  # type: ignore[no-any-return]  # a layer
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return plain(specs[0])
+
+    def evaluate(self, *values: Any) -> Any:
+        return self.written(*values, None)
+
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        return self.written, True
+
+    def written(self, *values: Any) -> Any:
+        """The first value with the others added to it: a copy, or the array that is given last."""
+        total = held(values[0], values[-1])
+        for at, index in self.places:
+            add_at(total, filled(index, values), values[at])
+        return total
+
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        return _in_pieces(self, specs)
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        deltas: list[Any] = [None] * len(operands)
+        deltas[0] = delta
+        for at, index in self.places:
+            read = _read(delta, index, operands)
+            deltas[at] = read if deltas[at] is None else deltas[at] + read
+        return tuple(deltas)
+
+
+def _in_pieces(node: Any, specs: Sequence[AnySpec]) -> AnyLayer | None:
+    """The same sum with slices in the place of arrays of indices, where there are any."""
+    shape = array(specs[0]).shape
+    operands: list[AnyLayer] = [node.operands[0]]
+    places: list[tuple[int, Template]] = []
+    for at, index in node.places:
+        found, delta = runs(index, node.operands, shape), node.operands[at]
+        if found is None or array(specs[at]).shape != indexed_shape(shape, index, node.operands, specs):
+            used = [one.operand for one in index if isinstance(one, At)]
+            numbers = {k: len(operands) + 1 + n for n, k in enumerate(used)}
+            places.append((len(operands), tuple([At(numbers[k.operand]) if isinstance(k, At) else k for k in index])))
+            operands += [delta, *[node.operands[k] for k in used]]
+            continue
+        for one, part in zip(found.pieces, found.parts(), strict=True):
+            places.append((len(operands), one))
+            operands.append(GetItem.make((delta,), (part,)))
+    if len(places) == len(node.places) and all(a[1] == b[1] for a, b in zip(places, node.places, strict=True)):
+        return None
+    return type(node).make(tuple(operands), (tuple(places),))  # type: ignore[no-any-return]  # a layer
+
+
+def _is_nothing(layer: AnyLayer) -> bool:
+    return isinstance(layer, Literal) and np.ndim(layer.value) == 0 and layer.value == 0
+
+
+def _is_read(layer: AnyLayer, written: SetItem) -> bool:
+    """Whether a layer is what stood where an assignment wrote."""
+    if not isinstance(layer, GetItem) or layer.index != written.index:
+        return False
+    return layer.operands[0] is written.operands[0]
 
 
 def _shifted(index: Template, shift: int) -> Template:

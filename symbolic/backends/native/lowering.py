@@ -52,7 +52,10 @@ class Reduce(NamedTuple):
 
 
 class Write(NamedTuple):
-    """region[i] = operand[i], or += it: into a part of the target, which other tasks have begun."""
+    """region[i] = operand[i], or += it: into a part of the target, which other tasks have begun.
+
+    What is written `once` meets no other part of its target, and needs no one before it.
+    """
 
     target: int
     domain: Sizes
@@ -60,6 +63,7 @@ class Write(NamedTuple):
     operands: tuple[View]
     adds: bool
     dtype: DType
+    once: bool = False
 
 
 class Check(NamedTuple):
@@ -155,6 +159,10 @@ class Lowered:
         self.laid: dict[View, View] = {}  # copies whose entries lie in the order in which they are read
         self.within: dict[tuple[View, int], View] = {}  # numbers that name one of so many entries
         self.again = all(_may_run_again(one.node) for one in program.instructions)
+        self.cells: dict[int, Any] = {}  # of which boxes a value is made: see `pieces`
+        self.zeros: dict[int, tuple[Sizes, Sizes]] = {}  # values of zeros everywhere but in a box
+        self.rolled: dict[int, View] = {}  # where the results of rolls are that are made together
+        self.pointwise: dict[int, Point] = {}  # how values are computed entry by entry
         self.uses = Counter(program.outputs)
         for one in program.instructions:
             self.uses.update(one.sources)
@@ -220,6 +228,11 @@ class Lowered:
     def extent(self, base: int) -> int:
         return prod(self.sizes(base))
 
+    def border(self, base: int) -> Any:
+        """What values have in common whose zeros may stay when one takes the other's memory; `None` without any."""
+        box = self.zeros.get(base)
+        return None if box is None else (self.sizes(base), box, self.dtype(base))
+
     def result(self, k: int) -> int | None:
         """The value that an output is given as, in memory of its own; `None` for what NumPy or the caller has made."""
         view = self.views.get(k)
@@ -273,7 +286,8 @@ class Lowered:
         if not supports(function, tuple(inner), dtype):
             raise NotLoops(f"{function} of {', '.join(map(str, inner))} is not written for vectors")
         operands = tuple([one.over(shape) for one in views])
-        self.tasks.append(Point(target, shape, function, operands, tuple(inner), dtype))
+        self.pointwise[target] = Point(target, shape, function, operands, tuple(inner), dtype)
+        self.tasks.append(self.pointwise[target])
         return self.made(target)
 
     def made(self, target: int) -> View:

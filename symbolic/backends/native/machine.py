@@ -105,7 +105,7 @@ class Native(Placed):
         self.table[recipe["calls_at"]] = np.frombuffer(self.calls, np.int64).ctypes.data
         numbers = [(k, np.frombuffer(data, self.dtype(k)).reshape(self.shape(k))[()]) for k, data in recipe["numbers"]]
         self.fixed = [self._put(k, value) for k, value in (*self.program.constants, *numbers) if k in self.word]
-        whole = np.empty(recipe["arena"] + 64, np.uint8)
+        whole = np.zeros(recipe["arena"] + 64, np.uint8)  # borders of zeros are written by nobody
         start = -whole.ctypes.data % 64
         self.arena = whole[start : start + recipe["arena"]]
         self.table[0] = self.arena.__array_interface__["data"][0]

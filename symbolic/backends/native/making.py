@@ -14,7 +14,7 @@ from symbolic.backends.native.engine import Library, load
 from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.lowering import Contract, External, Lowered, Small
 from symbolic.backends.native.matrices import matrices
-from symbolic.backends.native.nests import Nest, Schedule, arranged, work_of
+from symbolic.backends.native.nests import Nest, Schedule, arranged_apart, work_of
 from symbolic.backends.native.recipes import OWN, Placed, Recipe
 from symbolic.backends.native.rules import rule
 from symbolic.plan import Program
@@ -93,7 +93,7 @@ class Making(Placed):
                         min(first, max(group.first, 0)) if first >= group.first else first,
                         max(until, group.last),
                     )
-        self.places, size = arranged(needed)
+        self.places, size = arranged_apart(needed, self.lowered.border)
         self.places[WORK] = size
         products = [workspace(stage) for stage in schedule.stages if isinstance(stage, Contract)]
         self.arena = size + max(products, default=0)

@@ -30,6 +30,9 @@ from symbolic.backends.native.lowering import (
 )
 from symbolic.printing import bits
 
+_LONG_ROW = 16
+"""Entries in a row from which on vectors are worth it."""
+
 
 class Access(NamedTuple):
     """Entries of a value as loops walk them: a stride for each loop."""
@@ -151,6 +154,7 @@ class Schedule:
         self.tasks, self.early = begun_early(_needed(read_again(lowered.tasks, lowered.extent), outputs))
         for task in self.tasks:
             self._place(task)
+        self._sink()
         self._store()
 
     def _place(self, task: Task) -> None:
@@ -161,16 +165,20 @@ class Schedule:
             self.stages.append(task)
             return
         earliest = 0
-        if isinstance(task, Write):  # after what has begun the target; two that add may share a nest
+        if isinstance(task, Write) and not task.once:  # after what has begun the target; two that add may share a nest
             before = self.born.get(task.target, -1)
             earliest = before if task.adds and before in self.adding else before + 1
         domain = tuple([size for size in task.domain if size != 1])
         kept = [k for k, size in enumerate(task.domain) if size != 1]
+        joins, alone = _may_join(task, domain, kept), True
         for view in views_of(task):
             at = self.born.get(view.base, -1)
             nest = self.stages[at] if at >= 0 else None
-            together = isinstance(nest, Nest) and nest.domain == domain and nest.holds(_access(view, kept))
+            together = joins and isinstance(nest, Nest) and nest.domain == domain and nest.holds(_access(view, kept))
             earliest = max(earliest, at if together else at + 1)
+            alone = alone and not together
+        if isinstance(task, Write) and task.once and alone:  # not long before the target's other parts
+            earliest = max(earliest, self.first.get(task.target, 0))
         places = [] if task.target in self.early and isinstance(task, Point) else self.by_domain.setdefault(domain, [])
         found = next((at for at in places if at >= earliest), None)
         if found is None:
@@ -186,8 +194,53 @@ class Schedule:
             self.adding.add(found)
 
     def _born(self, value: int, at: int) -> None:
-        self.first.setdefault(value, at)
-        self.born[value] = at
+        self.first[value] = min(self.first.get(value, at), at)
+        self.born[value] = max(self.born.get(value, at), at)
+
+    def _sink(self) -> None:
+        """What is read by one later nest alone, entry by entry, is computed there: it need not be kept until then."""
+        readers: dict[int, list[tuple[int, bool]]] = {}
+        for at, stage in enumerate(self.stages):
+            if isinstance(stage, Nest):
+                order = in_order(stage.domain)
+                for step in stage.steps:
+                    for one in (*step.operands, *step.numbers):
+                        whole = one.offset == 0 and one.strides == order and not one.by
+                        readers.setdefault(one.base, []).append((at, whole))
+            else:
+                for view in views_of(stage):
+                    readers.setdefault(view.base, []).append((at, False))
+        for base in self.outputs:
+            readers.setdefault(base, []).append((-1, False))
+        for at in reversed(range(len(self.stages))):
+            stage = self.stages[at]
+            if isinstance(stage, Nest):
+                for step in reversed(stage.steps[:]):
+                    self._sunk(stage, step, readers)
+
+    def _sunk(self, nest: Nest, step: Step, readers: dict[int, list[tuple[int, bool]]]) -> None:
+        task = step.task
+        found = set(readers.get(task.target, ()))
+        if not isinstance(task, Point) or len(found) != 1 or len(nest.steps) == 1:
+            return
+        ((to, there),) = found
+        into, at = self.stages[to], self.born[task.target]
+        if to <= at or not there or not isinstance(into, Nest) or into.domain != nest.domain:
+            return
+        if self.first[task.target] != at or task.target in self.early or any(one.by for one in step.operands):
+            return  # it is written in several parts, or from places that numbers say
+        kept = [one for one in step.operands if one.base not in self.lowered.constants]
+        if len(kept) != 1 or (kept[0].base in nest.made and {place for place, _ in readers[kept[0].base]} == {at}):
+            return  # it would have to read more than its own result
+        nest.steps.remove(step)
+        nest.made.discard(task.target)
+        into.steps.insert(0, step)
+        into.made.add(task.target)
+        self.first[task.target] = self.born[task.target] = to
+        for one in step.operands:
+            places = readers[one.base]
+            places.remove(next(place for place in places if place[0] == at))
+            places.append((to, one.offset == 0 and one.strides == in_order(nest.domain)))
 
     def _store(self) -> None:
         """Find what has to lie in memory, and until when."""
@@ -227,6 +280,13 @@ def _needed(tasks: Sequence[Task], outputs: Sequence[int]) -> list[Task]:
     return kept[::-1]
 
 
+def _may_join(task: Looping, domain: Sizes, kept: list[int]) -> bool:
+    """Whether a task may share a nest with what it reads: a part of short rows would make all its loops short."""
+    if not isinstance(task, Write) or not task.once or not domain or domain[-1] >= _LONG_ROW:
+        return True
+    return _access(task.region, kept).strides == in_order(domain)
+
+
 def _access(view: View, kept: list[int]) -> Access:
     strides = tuple([view.strides[k] if view.shape[k] != 1 else 0 for k in kept])
     by = tuple([(_access(one.numbers, kept), one.step) for one in view.by])
@@ -257,6 +317,20 @@ def arranged(memory: dict[int, tuple[int, int, int]]) -> tuple[dict[int, int], i
             at, end = end, end + room
         places[value] = at
         heapq.heappush(alive, (last, at, room))
+    return places, end
+
+
+def arranged_apart(memory: dict[int, tuple[int, int, int]], kind: Callable[[int], Any]) -> tuple[dict[int, int], int]:
+    """The same, where only values of one kind share memory."""
+    kinds: dict[Any, dict[int, tuple[int, int, int]]] = {}
+    for base, one in memory.items():
+        kinds.setdefault(kind(base), {})[base] = one
+    places: dict[int, int] = {}
+    end = 0
+    for some in kinds.values():
+        found, room = arranged(some)
+        places.update({base: end + at for base, at in found.items()})
+        end += room
     return places, end
 
 

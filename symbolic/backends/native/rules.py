@@ -12,6 +12,7 @@ import numpy as np
 from symbolic.backends.native import contracting, diagonals, equations, gathering, pooling, regions, unwinding
 from symbolic.backends.native.access import View
 from symbolic.backends.native.lowering import DType, Lowered, NotLoops, Rule
+from symbolic.backends.native.pieces import at
 from symbolic.ops.bordering import Pad
 from symbolic.ops.creation import Diag, DiagonalLike, FullLike, Triangle
 from symbolic.ops.deltas import Fit
@@ -19,10 +20,11 @@ from symbolic.ops.einsum import Einsum
 from symbolic.ops.entries import SetEntries
 from symbolic.ops.families import Reduction
 from symbolic.ops.gathering import AddedAlong, TakeAlongAxis
-from symbolic.ops.indexing import GetItem, LastWriter, Scatter, SetItem, is_static
+from symbolic.ops.indexing import AddAt, GetItem, LastWriter, Scatter, SetItem, is_static
 from symbolic.ops.joining import Concatenate, Piece, PlacedLike, Stack
 from symbolic.ops.linalg import Adjugate, Cholesky, Det, Inv, InvOrNan, Slogdet, Solve
 from symbolic.ops.linear import Dot, MatMul, TensorDot
+from symbolic.ops.movement import Roll
 from symbolic.ops.norms import Norm
 from symbolic.ops.passing import Cast, Item
 from symbolic.ops.reduction import Std, Var
@@ -70,6 +72,8 @@ def elementwise(low: Lowered, one: Instruction) -> None:
     else:
         raise NotLoops(f"{type(node).__name__} is not written as loops")
     if ufunc is np.add and contracting.added(low, one):
+        return
+    if ufunc in (np.add, np.subtract) and kind.kind == "f" and regions.added(low, one, ufunc is np.subtract):
         return
     if ufunc is np.divide and kind.kind == "f" and _by_power_of_two(low, one, views[0]):
         return
@@ -143,7 +147,9 @@ def movement(low: Lowered, one: Instruction) -> None:
         return
     if low.dtype(one.sources[0]) != low.dtype(one.target):
         raise NotLoops("it has another dtype than its operand")
-    low.views[one.target] = low.moved(low.views[one.sources[0]], one.node.evaluate)
+    node: Any = one.node
+    movement = at(node.index) if isinstance(node, GetItem) and is_static(node.index) else node.evaluate
+    low.views[one.target] = low.moved(low.views[one.sources[0]], movement)
 
 
 def get_item(low: Lowered, one: Instruction) -> None:
@@ -293,9 +299,11 @@ RULES: dict[type, Rule] = {
     Pad: regions.pad,
     Piece: regions.piece,
     PlacedLike: regions.placed,
+    AddAt: regions.add_at,
     Scatter: regions.scatter,
     SetItem: regions.set_item,
-    SetEntries: regions.refused,
+    SetEntries: regions.set_entries,
+    Roll: regions.roll,
     Unwindows: unwinding.unwindows,
     WindowMax: pooling.folded("maximum"),
     WindowSum: pooling.folded("add"),
