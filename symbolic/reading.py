@@ -34,16 +34,21 @@ def readings(lines: Sequence[str], line: int) -> Iterator[tuple[Statements, Stat
 
 def _block(lines: Sequence[str], line: int) -> str:
     """The lines of the outermost statement in which one stands, by how they are indented; empty lines before them."""
-    start = stop = line - 1
-    while start > 0 and (start >= len(lines) or not _begins(lines[start])):
+    start = min(line, len(lines)) - 1
+    while start > 0 and not _begins(lines[start]):
         start -= 1
-    while stop < len(lines) and (stop <= start or lines[stop].startswith("@") or not _begins(lines[stop])):
-        stop += 1
-    if stop < len(lines) and start == line - 1 and lines[start].startswith("@"):  # the decorators' function
-        stop += 1
-        while stop < len(lines) and not _begins(lines[stop]):
-            stop += 1
-    return "\n" * start + "".join(lines[start:stop])
+    stop = max(start, 0)
+    while stop < len(lines) and lines[stop].startswith("@"):  # a decorator, and behind the last the function itself
+        stop = _after(lines, stop)
+    return "\n" * start + "".join(lines[start : _after(lines, stop)])
+
+
+def _after(lines: Sequence[str], at: int) -> int:
+    """Where the next statement of a module begins."""
+    at += 1
+    while at < len(lines) and not _begins(lines[at]):
+        at += 1
+    return at
 
 
 def _begins(line: str) -> bool:

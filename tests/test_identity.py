@@ -250,3 +250,17 @@ def test_a_step_that_was_kept_is_the_same_step(monkeypatch: pytest.MonkeyPatch) 
         first = losses()
         only_kept(monkeypatch)
         assert losses() == first
+
+
+def test_code_that_calls_other_code_is_kept_for_that_one() -> None:
+    """Whose values lie where they lay when it was written, or it is not taken."""
+
+    def text(number: int) -> Callable[[], tuple[str, Any]]:
+        return lambda: (f"define i64 @f() {{ ret i64 {number} }}\n", number)
+
+    one = program(SAME[0], X)
+    first, second, third = Native(one), Native(one), Native(one)
+    assert first.noted(text(1), "call").notes == second.noted(text(2), "call").notes == 1
+    third.recipe = third.recipe.replace("'arena': ", "'arena': 1")
+    assert third.noted(text(3), "call").notes == 3
+    assert Native(program(SAME[1], X)).noted(text(4), "call").notes == 4

@@ -25,7 +25,7 @@ import pytest
 from test_plain_python import same
 
 import symbolic as s
-from symbolic import TraceError
+from symbolic import TraceError, reading, rewriting
 
 pytestmark = pytest.mark.usefixtures("numpys_bits")
 X = np.array([1.5, -2.0, 0.25])
@@ -430,3 +430,46 @@ def test_a_debugger_sees_the_same_lines_and_names() -> None:
     assert ours == lines * 2  # a first trace runs the body twice
     assert set(our_names) == {name for name in names if not name.startswith("@")}  # pytest's own
     assert inspect.getsourcelines(stepped)[1] + 1 == lines[0]
+
+
+# --------------------------------------------------------------------------- in which lines a function stands
+
+LAID_OUT = {
+    "plain": "def f(x):\n    return np.sum(np.exp(x))\n",
+    "brackets at the margin": "def f(\n    x,\n) -> float:\n    y = [\n    x,\n]\n    return np.sum(np.exp(y[0]))\n",
+    "decorated": "@kept\n@kept\ndef f(x):\n    return np.sum(np.exp(x))\n",
+    "decorated in some lines": "@named(\n    'f',\n)\n@kept\ndef f(x):\n    return np.sum(np.exp(x))\n",
+    "within another": "def outer():\n    def f(x):\n\n        return np.sum(np.exp(x))\n    return f\n\nf = outer()\n",
+    "in a class": "class A:\n    @staticmethod\n    def f(x):\n        return np.sum(np.exp(x))\n\n\nf = A.f\n",
+    "a comment at the margin": "def f(x):\n    y = x * 2.0\n# not indented\n\n    return np.sum(np.exp(y))\n",
+    "a condition": "if kept is None:\n    f = None\nelse:\n    def f(x):\n        return np.sum(np.exp(x))\n",
+    "a text at the margin": 'def f(x):\n    """Text:\nat the margin.\n"""\n    return np.sum(np.exp(x))\n',
+    "a statement in two lines": "f = named('f')(\nlambda x: np.sum(np.exp(x)))\n",
+    "a backslash": "f = \\\nlambda x: np.sum(np.exp(x))\n",
+    "tabs": "def f(x):\n\treturn np.sum(np.exp(x))\n",
+    "two in a line": "f = lambda x: np.sum(np.exp(x)); g = lambda x: np.sum(np.exp(x) * 2.0)\n",
+    "the last line": "def f(x): return np.sum(np.exp(x))",
+}
+SURE = {*LAID_OUT} - {"a condition", "a text at the margin", "a statement in two lines", "two in a line"}
+"""Those that are found by how they are indented. The others are found in the whole text."""
+BEFORE = "import numpy as np\nfrom os import (\n    path,\n)\n\nkept = lambda one: one\nnamed = lambda name: kept\n"
+AFTER = "\n\n@kept\ndef last(x):\n    return np.sum(x)\n"
+
+
+@pytest.mark.parametrize("name", LAID_OUT)
+def test_a_function_is_found_in_the_lines_around_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """And asked of its calls, which shows in `math`, however it is laid out; a usual one without reading the whole."""
+    text = BEFORE + LAID_OUT[name].replace("np.exp(", "math.exp(1.0) * np.exp(") + "\n" + AFTER
+    module = loaded(tmp_path / "laid.py", "import math\n" + text)
+    whole: list[str] = []
+    plain = reading._parsed
+
+    def counted(text: str) -> Any:
+        whole.append(text)
+        return plain(text)
+
+    monkeypatch.setattr(reading, "_parsed", counted)
+    twin = rewriting.rewritten(module.f, rewriting.hooks(called=lambda function: function))
+    assert twin is not module.f and twin(X) == module.f(X)
+    assert bool(whole) == (name not in SURE)
+    holds(module.f)

@@ -46,6 +46,8 @@ class Native(Placed):
     lock: Any
     makers: dict[int, partial[Any]]
     observed: bool
+    recipe: str
+    """What the code says of itself, on which other code rests that calls it."""
     table: Any
 
     ready: bool
@@ -93,7 +95,7 @@ class Native(Placed):
         """Memory for all values, and the words that say where it is."""
         others = [Spec(shape, np.dtype(dtype)) for shape, dtype in recipe["specs"]]
         self.specs = [*self.program.specs, *others]
-        self.results, self.work = recipe["results"], recipe["work"]
+        self.results, self.work, self.recipe = recipe["results"], recipe["work"], repr(recipe)
         self.word = dict(recipe["words"])
         self.table = np.zeros(recipe["size"], np.uint64)
         self.address = self.table.ctypes.data
@@ -205,7 +207,7 @@ class Native(Placed):
         """Code that calls that of this program; `said` tells it from other such code."""
         found = self.prepared.get(said)
         if found is None:
-            found = self.prepared[said] = noted(write, self.on, self.key and f"{said} {self.key}")
+            found = self.prepared[said] = noted(write, self.on, self.key and f"{said} {self.recipe} {self.key}")
         return found
 
     def stepping(
