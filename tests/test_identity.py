@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symbolic as s
-from symbolic import SGD, Adam, Weight, symbolic
+from symbolic import SGD, Adam, Weight, conv2d, symbolic
 from symbolic.backends.native import blas, engine, host, making, store
 from symbolic.backends.native.identity import words_of
 from symbolic.backends.native.machine import Native
@@ -152,6 +152,7 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any]]] = [
     (lambda x, y: x @ y, [np.ones((3, 4), np.float32), np.arange(8.0, dtype=np.float32).reshape(4, 2)]),
     (lambda x, y: np.where(x > y, x, 0.5), [X, X[::-1]]),
     (lambda x: np.mean(x) * 3 + x[1, 2], [X]),
+    (lambda x, w: conv2d(np.tanh(x), w, padding=2), [np.ones((2, 3, 9, 9)), np.ones((4, 3, 3, 3))]),
 ]
 
 
