@@ -439,3 +439,22 @@ def test_what_is_observed_is_seen_once() -> None:
             with pytest.raises(LayerError, match="Singular"):
                 net.predict(np.zeros((3, 3)))
             assert len(seen) == n + 1
+
+
+@pytest.mark.parametrize(
+    "pick",
+    [
+        lambda x: x[1, 2],
+        lambda x: x[-1][0],
+        lambda x: x.T[::-1][1, 0],
+        lambda x: np.squeeze(x[1:2, 2:3])[()],
+        lambda x: np.stack([x[0, 1], x[2, -1], x[1, 1]])[2],
+        lambda x: np.broadcast_to(x[:, :1], (3, 5))[2, 4],
+    ],
+)
+def test_an_entry_that_is_picked_is_a_view(pick: Callable[[Any], Any], programs: list[Making]) -> None:
+    x = np.random.default_rng(3).normal(size=(3, 4))
+    value, gradient = value_and_grad(lambda x: pick(x) ** 2)(x)
+    assert outside(programs[0]) == []
+    assert float(value) == float(pick(x)) ** 2
+    np.testing.assert_array_equal(gradient, np.where(x == pick(x), 2 * x, 0.0))

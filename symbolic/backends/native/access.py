@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -79,14 +80,20 @@ def through(view: View, extent: int, movement: Callable[[Any], Any]) -> View | N
     given = as_strided(memory[view.offset :], view.shape, view.strides)
     made = movement(given)
     if isinstance(made, np.int8):  # a single entry, which NumPy has copied: which one?
-        numbered = as_strided(np.arange(max(extent, 1))[view.offset :], view.shape, [8 * one for one in view.strides])
-        return View(view.base, (), (), int(movement(numbered)))
+        places = [int(movement(_numbered(view.shape, k))) for k in range(len(view.shape))]
+        return View(view.base, (), (), view.offset + sum(map(operator.mul, places, view.strides)))
     if not isinstance(made, np.ndarray) or made.dtype != np.int8:
         return None
     offset = _address(made) - _address(memory)
     if made.size and not (0 <= offset < memory.size and _kin(made, memory)):
         return None
     return View(view.base, made.shape, made.strides, offset if made.size else 0)
+
+
+def _numbered(shape: Sizes, axis: int) -> Any:
+    """An array whose entries are their own places along an axis."""
+    along = np.arange(shape[axis]).reshape([-1 if k == axis else 1 for k in range(len(shape))])
+    return np.broadcast_to(along, shape)
 
 
 def _address(array: Any) -> int:
