@@ -22,7 +22,8 @@ class Inference:
         return found if found is not None else self._infer(node)
 
     def operands(self, node: Operation) -> list[AnySpec]:
-        return [self.spec(one) for one in node.operands]
+        specs = self.specs
+        return [specs[one] if one in specs else self._infer(one) for one in node.operands]
 
     def _infer(self, root: AnyLayer) -> AnySpec:
         specs = self.specs

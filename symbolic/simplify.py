@@ -71,11 +71,12 @@ class _Simplifier:
         return self.known[key]
 
     def by_rule(self, node: Operation) -> AnyLayer | None:
-        with inside(origin=node._origin):
-            small = _unit(node, self.facts)
-            if small is None:
+        small = _unit(node, self.facts)
+        if small is None and isinstance(node, GetItem):
+            with inside(origin=node._origin):
                 small = _past(node, self.facts)
-            if small is None:
+        if small is None and type(node).simplify is not Operation.simplify:
+            with inside(origin=node._origin):
                 small = node.simplify(self.facts.operands(node))
         if small is None:
             return None

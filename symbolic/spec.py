@@ -105,6 +105,24 @@ STATIC: list[Any] = [lambda value: (type(value), value)]
 """The key of a value that is no array and no number; `symbolic.captured` knows how to look into it."""
 
 
+def has_numbers(spec: AnySpec) -> bool:
+    """Whether it is an array's, or a number's, whose sizes are all known as numbers."""
+    return isinstance(spec, Spec) and spec.shape is not None and all(type(size) is int for size in spec.shape)
+
+
+def interned(spec: AnySpec) -> AnySpec:
+    """The same spec, one object for all equal ones whose sizes are numbers."""
+    if not isinstance(spec, Spec) or not has_numbers(spec):
+        return spec
+    if len(_INTERNED) >= _MOST:
+        _INTERNED.clear()
+    return _INTERNED.setdefault((spec.shape, spec.dtype, spec.dtype is None, spec.python), spec)
+
+
+_MOST = 4096
+_INTERNED: dict[Any, Spec] = {}
+
+
 def describe(spec: AnySpec) -> str:
     if isinstance(spec, TupleSpec):
         return f"({', '.join(describe(entry) for entry in spec)})"
@@ -130,6 +148,8 @@ def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
             return None
         known.append(shape)
     if len(known) == 2 and _are_equal(*known) and None not in known[0]:
+        return known[0]
+    if len(known) == 1 and all(type(size) is int for size in known[0]):
         return known[0]
     rank = max(map(len, known), default=0)
     found: list[Dim] = []

@@ -18,6 +18,8 @@ from symbolic.spec import (
     Spec,
     broadcast,
     dtype_by_trial,
+    has_numbers,
+    interned,
     normalize_axis,
     product,
     reduced,
@@ -26,6 +28,11 @@ from symbolic.spec import (
 )
 
 # --------------------------------------------------------------------------- elementwise
+
+
+_MOST = 1024
+_KNOWN: dict[tuple[Any, ...], tuple[AnySpec, tuple[AnySpec, ...]]] = {}
+"""What was inferred of the same specs before, and these: most nodes of a long graph are like one before them."""
 
 
 class Elementwise(Operation):
@@ -40,6 +47,18 @@ class Elementwise(Operation):
         return None
 
     def infer(self, *specs: AnySpec) -> AnySpec:
+        key = (type(self), *map(id, specs))
+        known = _KNOWN.get(key)
+        if known is not None:
+            return known[0]
+        found = interned(self._inferred(*specs))
+        if all(map(has_numbers, specs)):  # what is known of sizes that only a name says may change
+            if len(_KNOWN) >= _MOST:
+                _KNOWN.clear()
+            _KNOWN[key] = found, specs  # they stay, so that nothing else gets their ids
+        return found
+
+    def _inferred(self, *specs: AnySpec) -> AnySpec:
         given = [array(spec) for spec in specs]
         shape = broadcast([spec.shape for spec in given])
         if self.symbol and all(spec.python is not None for spec in given):

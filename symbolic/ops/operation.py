@@ -262,16 +262,19 @@ def topological(roots: Sequence[AnyLayer]) -> list[AnyLayer]:
     """Every node that the roots need, operands before their users; each once, without recursion."""
     order: list[AnyLayer] = []
     seen: set[int] = set()
-    stack: list[tuple[AnyLayer, bool]] = [(root, False) for root in reversed(roots)]
+    stack: list[AnyLayer | None] = [*reversed(roots)]
     while stack:
-        node, expanded = stack.pop()
-        if expanded:
-            order.append(node)
+        node = stack.pop()
+        if node is None:  # the operands of the next one are there
+            order.append(stack.pop())  # type: ignore[arg-type]  # a node stands below each mark
         elif id(node) not in seen:
             seen.add(id(node))
-            stack.append((node, True))
-            if isinstance(node, Operation):
-                stack.extend([(one, False) for one in reversed(node.operands) if id(one) not in seen])
+            below = node.operands if isinstance(node, Operation) else ()
+            waiting = [one for one in reversed(below) if id(one) not in seen]
+            if waiting:
+                stack += node, None, *waiting
+            else:
+                order.append(node)
     return order
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -39,6 +40,8 @@ class View(NamedTuple):
 
     def over(self, shape: Sizes) -> View:
         """Broadcast to a shape: axes that are stretched have the stride 0."""
+        if shape == self.shape and 1 not in shape and not self.by:
+            return self
         lead = len(shape) - len(self.shape)
         pairs = zip(self.shape, self.strides, shape[lead:], strict=True)
         strides = tuple([0 if size == 1 or size != wanted else stride for size, stride, wanted in pairs])
@@ -55,6 +58,11 @@ class View(NamedTuple):
 
 def in_order(shape: Sequence[int]) -> Sizes:
     """The strides of a C-ordered array."""
+    return _in_order(tuple(shape))
+
+
+@lru_cache(4096)
+def _in_order(shape: Sizes) -> Sizes:
     strides, step = [], 1
     for size in reversed(shape):
         strides.append(step)

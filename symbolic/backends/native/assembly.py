@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from symbolic.backends.native.access import Sizes
-from symbolic.backends.native.blocks import Group, part
+from symbolic.backends.native.blocks import Group, part, rest
 from symbolic.backends.native.calls import write_function
 from symbolic.backends.native.contract import Plan, as_nest
 from symbolic.backends.native.entry import Entry
@@ -23,7 +23,7 @@ from symbolic.backends.native.lowering import FLAG, Contract, External, Point, R
 from symbolic.backends.native.matrices import matrices
 from symbolic.backends.native.nests import Nest, Step
 from symbolic.backends.native.panels import preferred
-from symbolic.backends.native.pointwise import element, stored
+from symbolic.backends.native.pointwise import element
 from symbolic.backends.native.recipes import OWN
 from symbolic.backends.native.records import TRIANGLES, Stacked
 from symbolic.backends.native.reductions import IDENTITY
@@ -101,18 +101,30 @@ class Assembly:
         self._segment(calls)
         self.data: list[int] = []  # for the calls of long segments: the number of a function, and its pointers
         self.parts = [self._as_data(calls) if len(calls) > _LONG else None for calls in self.segments]
+        self.lists: dict[int, tuple[int, int]] = {}  # the same for the calls of groups
+        for calls in self.segments:
+            for _, one in _groups(calls):
+                kept = one.group.kept
+                for some, within in ((one.begun, None), (one.whole, kept), (one.left, kept)):
+                    if len(some) > _LONG:
+                        self.lists[id(some)] = self._as_data(some, within)
 
-    def _as_data(self, calls: Sequence[Call | Blocks]) -> tuple[int, int]:
-        """Calls as records: a number, how long the record is, then for each pointer its word and the bytes beyond."""
+    def _as_data(self, calls: Sequence[Call | Blocks], kept: frozenset[int] | None = None) -> tuple[int, int]:
+        """Calls as records: a number, how long the record is, then for each pointer its word and the bytes beyond.
+
+        In a group with the values `kept` of one block of rows, how many bytes a row has, too.
+        """
         start, data = len(self.data), self.data
         for n, one in enumerate(calls):
             if isinstance(one, Blocks):
                 data += [-1 - n, 2]
                 continue
-            data += [one.kind, 2 + 2 * len(one.pointers)]
-            for base, offset, _ in one.pointers:
-                word, bytes = self.place(base)
-                data += [word, bytes + offset * self.bytes(base)]
+            data += [one.kind, 2 + (2 if kept is None else 3) * len(one.pointers)]
+            for pointer in one.pointers:
+                word, bytes = self.place(pointer.base)
+                data += [word, bytes + pointer.offset * self.bytes(pointer.base)]
+                if kept is not None:
+                    data.append(self.apart(pointer, kept))
         return start, len(data)
 
     def key(self) -> str:
@@ -125,7 +137,8 @@ class Assembly:
             one if at is None else (at, sorted({each.kind for each in one if isinstance(each, Call)}), _groups(one))
             for one, at in zip(self.segments, self.parts, strict=True)
         ]
-        return repr((list(self.kinds), calls, [type(one) is str for one in self.steps], places, outside, ends))
+        listed = list(self.lists.values())
+        return repr((list(self.kinds), calls, listed, [type(one) is str for one in self.steps], places, outside, ends))
 
     def write(self) -> str:
         """The text of the module."""
@@ -173,7 +186,7 @@ class Assembly:
     def _blocks(self, group: Group) -> Blocks:
         """The nests of a group for one block of rows, and for the rows that are left over."""
         nests: list[Nest] = [self.native.schedule.stages[k] for k in range(group.first, group.last + 1)]  # type: ignore[misc]  # nests, in a group
-        rest = group.rows % group.block
+        left = group.rows % group.block
         begun = [
             self._nest(_beginning(nest, step))
             for nest in nests
@@ -181,11 +194,11 @@ class Assembly:
             if step.task.target in part(nest, 1).continued
         ]
         whole = [self._nest(part(nest, group.block)) for nest in nests]
-        return Blocks(group, begun, whole, [self._nest(part(nest, rest)) for nest in nests] if rest else [])
+        return Blocks(group, begun, whole, [self._nest(rest(nest, left)) for nest in nests] if left else [])
 
     def _nest(self, nest: Nest, dtype: Callable[[int], Any] | None = None) -> Call:
         dtype = dtype or self.dtype
-        constants = self.native.lowered.constants
+        constants = {} if nest.given else self.native.lowered.constants
         writer = Writer(self.module, self.native.host.vector_bits, nest, dtype, constants)
         return Call(self._once(nest.key(dtype, constants), writer.write), writer.pointers)
 
@@ -243,6 +256,10 @@ class Assembly:
         """Of one entry."""
         return self.dtype(base).itemsize if base >= 0 else 1
 
+    def apart(self, one: Pointer, kept: frozenset[int]) -> int:
+        """How many bytes the rows of a value are apart: none where only those of one block are in memory."""
+        return one.row * self.bytes(one.base) if one.base not in kept else 0
+
 
 def workspace(task: Contract) -> int:
     """The bytes that a sum of products needs beside its operands, at most."""
@@ -265,6 +282,13 @@ def _groups(calls: Sequence[Call | Blocks]) -> list[tuple[int, Blocks]]:
     return [(n, one) for n, one in enumerate(calls) if isinstance(one, Blocks)]
 
 
+class _Row(NamedTuple):
+    """The first of the rows that are worked on, and the values of which only these are in memory."""
+
+    row: Value
+    kept: frozenset[int]
+
+
 class _Segment:
     """Writes the calls of one segment into a function of the table."""
 
@@ -273,44 +297,50 @@ class _Segment:
         self.table = f.arguments[0]
 
     def write(self, calls: Sequence[Call | Blocks], data: tuple[int, int] | None) -> None:
-        if data is not None:
-            self._from_data(calls, *data)
-        else:
-            for one in calls:
-                self._blocks(one) if isinstance(one, Blocks) else self._call(one)
+        self._all(calls, data)
         self.f.give()
 
-    def _call(self, one: Call, row: Value | None = None, kept: frozenset[int] = frozenset()) -> None:
+    def _all(self, calls: Sequence[Call | Blocks], data: tuple[int, int] | None, row: _Row | None = None) -> None:
+        if data is not None:
+            self._from_data(calls, *data, row)
+            return
+        for one in calls:
+            self._blocks(one) if isinstance(one, Blocks) else self._call(one, row)
+
+    def _call(self, one: Call, at: _Row | None) -> None:
         f, assembly = self.f, self.assembly
         given = []
-        for base, offset, stride in one.pointers:
-            word, bytes = assembly.place(base)
+        for pointer in one.pointers:
+            word, bytes = assembly.place(pointer.base)
             start = f.load(f.at(self.table, f.index(word), "i64"), "ptr")
-            place = f.at(start, f.index(bytes + offset * assembly.bytes(base)), "i8")
-            if row is not None and stride and base not in kept:
-                place = f.at(place, f.mul(row, f.index(stride)), stored(assembly.dtype(base)))
+            place = f.at(start, f.index(bytes + pointer.offset * assembly.bytes(pointer.base)), "i8")
+            apart = 0 if at is None else assembly.apart(pointer, at.kept)
+            if at is not None and apart:
+                place = f.at(place, f.mul(at.row, f.index(apart)), "i8")
             given.append(place)
         f.call(self.functions[one.kind], *given)
 
     def _blocks(self, one: Blocks) -> None:
-        f, group = self.f, one.group
-        for each in one.begun:
-            self._call(each)
+        f, group, lists = self.f, one.group, self.assembly.lists
+        self._all(one.begun, lists.get(id(one.begun)))
         whole = group.rows - group.rows % group.block
         with f.loop(f.index(0), f.index(whole), group.block) as row:
-            for each in one.whole:
-                self._call(each, row, group.kept)
-        for each in one.left:
-            self._call(each, f.index(whole), group.kept)
+            self._all(one.whole, lists.get(id(one.whole)), _Row(row, group.kept))
+        self._all(one.left, lists.get(id(one.left)), _Row(f.index(whole), group.kept))
 
     # ------------------------------------------------------------------ calls as data
-    def _from_data(self, calls: Sequence[Call | Blocks], start: int, stop: int) -> None:
-        """A loop over records, each of which says what is called with what."""
-        f = self.f
+    def _from_data(self, calls: Sequence[Call | Blocks], start: int, stop: int, row: _Row | None) -> None:
+        """A loop over records, each of which says what is called with what.
+
+        The pointers are put in a row first, from which the calls take them: a program may have hundreds of functions.
+        """
+        f, width = self.f, 2 if row is None else 3
         kinds = {one.kind: len(one.pointers) for one in calls if isinstance(one, Call)}
         groups = dict(_groups(calls))
         data = f.load(f.at(self.table, f.index(CALLS), "i64"), "ptr")
-        place = f.variable(f.index(start))
+        places = f.room("ptr", 2 + width * max([0, *kinds.values()]))
+        place = f.room("i64")
+        f.put(f.index(start), place)
         head, body, after, done = map(f.label, ("record", "kind", "next", "done"))
         f.jump(head)
         f.start(head)
@@ -318,8 +348,10 @@ class _Segment:
         f.branch(f.compare("slt", at, f.index(stop)), body, done)
         f.start(body)
         record = f.at(data, at, "i64")
-        number = f.load(record, "i64")
-        f.put(f.add(at, f.load(f.at(record, f.index(1), "i64"), "i64")), place)
+        number, length = f.load(record, "i64"), f.load(f.at(record, f.index(1), "i64"), "i64")
+        f.put(f.add(at, length), place)
+        with f.loop(f.index(2), length, width) as k:
+            f.store(self._pointer(f.at(record, k, "i64"), row), f.at(places, k, "ptr"), align=8)
         cases = {k: f.label("case") for k in (*kinds, *[-1 - n for n in groups])}
         choices = " ".join(f"i64 {k}, label %{label}" for k, label in cases.items())
         f.do(f"switch i64 {number.name}, label %{after} [ {choices} ]")
@@ -328,14 +360,17 @@ class _Segment:
             if k < 0:
                 self._blocks(groups[-1 - k])
             else:
-                f.call(self.functions[k], *[self._pointer(record, n) for n in range(kinds[k])])
+                given = [f.load(f.at(places, f.index(2 + width * n), "ptr"), "ptr") for n in range(kinds[k])]
+                f.call(self.functions[k], *given)
             f.jump(after)
         f.start(after)
         f.jump(head)
         f.start(done)
 
-    def _pointer(self, record: Value, k: int) -> Value:
+    def _pointer(self, place: Value, row: _Row | None) -> Value:
         f = self.f
-        word = f.load(f.at(record, f.index(2 + 2 * k), "i64"), "i64")
-        bytes = f.load(f.at(record, f.index(3 + 2 * k), "i64"), "i64")
-        return f.at(f.load(f.at(self.table, word, "i64"), "ptr"), bytes, "i8")
+        word, bytes = f.load(place, "i64"), f.load(f.at(place, f.index(1), "i64"), "i64")
+        found = f.at(f.load(f.at(self.table, word, "i64"), "ptr"), bytes, "i8")
+        return (
+            found if row is None else f.at(found, f.mul(row.row, f.load(f.at(place, f.index(2), "i64"), "i64")), "i8")
+        )

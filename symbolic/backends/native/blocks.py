@@ -19,6 +19,11 @@ _WORTH = 1 << 18
 _ROOM = 1 << 18
 """Bytes of all values of one block."""
 
+_LEAST = 64
+"""Entries of one axis that are worth a call, even where the second cache does not hold all values of so many."""
+_VECTORS = (64, 32, 16, 8)
+"""Entries that are whole vectors, perhaps several."""
+
 
 class Group(NamedTuple):
     """Nests from one stage to another, and how many rows of how many they do at a time."""
@@ -100,10 +105,13 @@ class _Members:
         bases = {one.base for nest in self.nests for step in nest.steps for one in step.operands if not nest.holds(one)}
         bases |= {one for nest in self.nests for one in nest.stored if one in self.made}
         row = sum(self._bytes(one) for one in bases) // self.rows
-        block = max(1, min(self.rows, _ROOM // max(row, 1)))
+        least = _LEAST if all(len(nest.domain) == 1 for nest in self.nests) else 1
+        block = min(self.rows, max(least, _ROOM // max(row, 1)))
         if block == self.rows:
             return None
         even = -(-self.rows // -(-self.rows // block))
+        if all(len(nest.domain) == 1 for nest in self.nests):  # rows are entries: as many as fill vectors
+            even = next((even - even % many for many in _VECTORS if even >= many), even)
         return Group(first, stop, self.rows, even, own)
 
     def _bytes(self, base: int) -> int:
@@ -112,9 +120,17 @@ class _Members:
         return self.lowered.extent(base) * spec.dtype.itemsize
 
 
+def rest(nest: Nest, rows: int) -> Nest:
+    """The same nest over the rows that are left over, once: it is not worth long code."""
+    found = part(nest, rows)
+    found.most = 1
+    return found
+
+
 def part(nest: Nest, rows: int) -> Nest:
     """The same nest over fewer rows."""
     found = Nest((rows, *nest.domain[1:]))
     found.steps, found.made, found.stored = nest.steps, nest.made, nest.stored
+    found.given, found.most = nest.given, nest.most
     found.continued = {step.task.target for step in nest.steps if isinstance(step.task, Reduce) and 0 in step.axes}
     return found

@@ -6,13 +6,14 @@ one function.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from symbolic.backends.native import jumping, pointwise, vectors
+from symbolic.backends.native.abreast import HEAVY, LIGHT, abreast, weight
 from symbolic.backends.native.access import Sizes, in_order
 from symbolic.backends.native.axes import Axes, kept_strides, walked
 from symbolic.backends.native.counting import lanes_within
@@ -27,10 +28,6 @@ __all__ = ["Pointer", "Writer"]
 
 _CHUNK = 128
 """Vectors that are added up before their sum joins the others': rounding errors stay small in long sums."""
-_HEAVY = 12
-"""About how many instructions a transcendental function is."""
-_UNROLLED = ((4, 8), (2, 16))
-"""How many vectors at a time, for bodies up to this weight: short ones leave the processor idle otherwise."""
 
 Places = dict[Any, Value]
 """Where the entries of each access are at some depth of the loops."""
@@ -60,6 +57,7 @@ class Writer:
     dtype: Any
     f: Function
     fixed: dict[Access, tuple[Value, Value]]
+    is_heavy: bool
     lanes: int
     module: Module
     nest: Nest
@@ -122,6 +120,7 @@ class Writer:
         places: Places = {one: next(given) for one in dict.fromkeys((*self.reads, *self.numbers))}
         places.update({_Region(one): next(given) for one in self.regions})
         places.update({base: next(given) for base in self.writes})
+        self.is_heavy = sum(weight(step.task) for step in self.nest.steps) > LIGHT
         self.lanes = min(self.bits // max(self._widest(), 32), 16) if self.axes.sizes else 0
         self.reductions: dict[int, Reduction] = {}
         for step in self.nest.steps:
@@ -180,9 +179,10 @@ class Writer:
 
     def _unroll(self) -> int:
         """How many vectors at a time."""
-        weight = sum(_weight(step.task) for step in self.nest.steps) + _HEAVY * len(self.jumps.late)
+        if self.jumps.late:  # entries are read one by one
+            return abreast(self.nest, 0, HEAVY * len(self.jumps.late))
         size = self.axes.sizes[-1] // self.lanes
-        return next((count for count, most in _UNROLLED if weight <= most and size >= count), 1)
+        return min(abreast(self.nest, 32 if self.bits == 512 else 16), 1 << max(size.bit_length() - 1, 0))
 
     def _innermost(self, places: Places) -> None:
         f, n, lanes = self.f, self.axes.sizes[-1], self.lanes
@@ -198,9 +198,14 @@ class Writer:
             with f.loop(f.index(at), f.index(at + whole * lanes * unroll), lanes * unroll) as i:
                 self._unrolled(places, i, unroll)
         at += whole * lanes * unroll
-        while n - at >= lanes:
-            self._body(places, Here(f.index(at), lanes))
-            at += lanes
+        left = (n - at) // lanes
+        if left > 1 and unroll > 1 and self.is_heavy:
+            with f.loop(f.index(at), f.index(at + left * lanes), lanes) as i:
+                self._body(places, Here(i, lanes))
+        else:
+            for k in range(left):
+                self._body(places, Here(f.index(at + k * lanes), lanes))
+        at += left * lanes
         if at < n:
             self._rest(places, at, n)
 
@@ -221,9 +226,10 @@ class Writer:
         return stop
 
     def _unrolled(self, places: Places, i: Value, unroll: int) -> None:
-        f = self.f
-        for k in range(unroll):
-            self._body(places, Here(i if k == 0 else f.add(i, f.index(k * self.lanes)), self.lanes, part=k))
+        f, starts = self.f, [i]
+        starts += [f.add(i, f.index(k * self.lanes)) for k in range(1, unroll)]
+        here = [Here(start, self.lanes, part=k) for k, start in enumerate(starts)]
+        self._bodies(places, here)
 
     def _rest(self, places: Places, at: int, n: int) -> None:
         """Less than a vector: by a mask, or one by one."""
@@ -243,22 +249,30 @@ class Writer:
     # ------------------------------------------------------------------ one vector
     def _body(self, places: Places, here: Here) -> None:
         """All steps for one vector of entries, or for one entry."""
-        self.seen: dict[Any, Value] = {}
+        self._bodies(places, [here])
+
+    def _bodies(self, places: Places, parts: Sequence[Here]) -> None:
+        """The same for several: each step for all of them."""
+        seen: list[dict[Any, Value]] = [{} for _ in parts]
         for step in self.nest.steps:
-            task = step.task
-            if isinstance(task, Point):
-                self._point(task, step, places, here)
-                continue
-            (operand,) = step.operands
-            value = self._value(operand, places, here)
-            if isinstance(task, Reduce):
-                value = pointwise.cast(self.f, value, self.dtype(operand.base), task.dtype)
-                self.reductions[task.target].take(value, places[task.target], here)
-            elif isinstance(task, Check):
-                self.oddities.take(value, task.bit, here)
-            else:
-                assert step.region is not None  # a `Write` has one
-                self._region(task, _Region(step.region), value, places, here)
+            for here, self.seen in zip(parts, seen, strict=True):
+                self._step(step, places, here)
+
+    def _step(self, step: Step, places: Places, here: Here) -> None:
+        task = step.task
+        if isinstance(task, Point):
+            self._point(task, step, places, here)
+            return
+        (operand,) = step.operands
+        value = self._value(operand, places, here)
+        if isinstance(task, Reduce):
+            value = pointwise.cast(self.f, value, self.dtype(operand.base), task.dtype)
+            self.reductions[task.target].take(value, places[task.target], here)
+        elif isinstance(task, Check):
+            self.oddities.take(value, task.bit, here)
+        else:
+            assert step.region is not None  # a `Write` has one
+            self._region(task, _Region(step.region), value, places, here)
 
     def _point(self, task: Point, step: Step, places: Places, here: Here) -> None:
         f = self.f
@@ -335,8 +349,3 @@ def _moving(one: Access) -> set[int]:
 
 def _inner(task: Looping) -> tuple[np.dtype[Any], ...]:
     return task.inner if isinstance(task, Point) else ()
-
-
-def _weight(task: Looping) -> int:
-    """About how many instructions a task is."""
-    return _HEAVY if isinstance(task, Point) and not pointwise.is_short(task.function) else 1

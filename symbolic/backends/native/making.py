@@ -10,6 +10,7 @@ import numpy as np
 from symbolic.backends.native import pool
 from symbolic.backends.native.assembly import BLAS, CALLS, WORK, Assembly, workspace
 from symbolic.backends.native.blocks import groups
+from symbolic.backends.native.cuts import cuts
 from symbolic.backends.native.engine import Library, load
 from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.lowering import Contract, External, Lowered, Small
@@ -39,7 +40,7 @@ class Making(Placed):
         for base in dict.fromkeys(self.results):
             if base is not None:
                 self.lowered.check(base)
-        self.schedule = Schedule(self.lowered, self._outputs())
+        self.schedule = Schedule(self.lowered, self._outputs(), lambda nest: cuts(nest, self.lowered.constants))
         self.work = sum(map(work_of, self.schedule.stages))
         self.segment = ""
 

@@ -68,15 +68,18 @@ class Nest:
 
     def __init__(self, domain: Sizes) -> None:
         self.domain = domain
+        self.order = in_order(domain)
         self.steps: list[Step] = []
         self.made: set[int] = set()  # values of single entries, in registers
         self.stored: set[int] = set()  # those, and reductions, that are written to memory
         self.continued: set[int] = set()  # reductions that go on from what lies in memory
+        self.given = False  # whether constants come out of memory, as they differ from piece to piece
+        self.most = 0  # how many vectors at a time, where its code should be short rather than quick
 
     def holds(self, access: Access) -> bool:
         """Whether a value is at hand in a register where it is read."""
         here = access.base in self.made and access.offset == 0 and not access.by
-        return here and access.strides == in_order(self.domain)
+        return here and access.strides == self.order
 
     def add(self, task: Looping) -> None:
         kept = [k for k, size in enumerate(task.domain) if size != 1]
@@ -103,21 +106,20 @@ class Nest:
             by = [(place(number), step) for number, step in one.by]
             return name(one.base), names.setdefault(one, len(names)), one.strides, self.holds(one), *by
 
-        return self.domain, tuple(
-            [
-                (
-                    step.task.target in self.continued,
-                    tuple([place(one) for one in step.operands]),
-                    name(step.task.target) if step.task.target >= 0 else None,
-                    step.task.target in self.stored,
-                    step.axes,
-                    place(step.region),
-                    type(step.task),
-                    _what(step.task),
-                )
-                for step in self.steps
-            ]
-        )
+        steps = [
+            (
+                step.task.target in self.continued,
+                tuple([place(one) for one in step.operands]),
+                name(step.task.target) if step.task.target >= 0 else None,
+                step.task.target in self.stored,
+                step.axes,
+                place(step.region),
+                type(step.task),
+                _what(step.task),
+            )
+            for step in self.steps
+        ]
+        return self.domain, self.most, tuple(steps)
 
     def reads(self) -> Iterable[int]:
         """The values that come out of memory."""
@@ -144,7 +146,7 @@ class Schedule:
     early: set[int]
     tasks: list[Task]
 
-    def __init__(self, lowered: Lowered, outputs: Sequence[int]) -> None:
+    def __init__(self, lowered: Lowered, outputs: Sequence[int], cut: Callable[[Nest], Sequence[Nest]]) -> None:
         self.lowered, self.outputs = lowered, outputs
         self.stages: list[Stage] = []
         self.born: dict[int, int] = {}  # when the last of its entries is there
@@ -155,6 +157,7 @@ class Schedule:
         for task in self.tasks:
             self._place(task)
         self._sink()
+        self._cut(cut)
         self._store()
 
     def _place(self, task: Task) -> None:
@@ -192,6 +195,17 @@ class Schedule:
             self._born(task.target, found)
         if isinstance(task, Write) and task.adds:
             self.adding.add(found)
+
+    def _cut(self, cut: Callable[[Nest], Sequence[Nest]]) -> None:
+        """Long nests into pieces."""
+        self.stages = [one for stage in self.stages for one in (cut(stage) if isinstance(stage, Nest) else [stage])]
+        self.born.clear()
+        self.first.clear()
+        for at, stage in enumerate(self.stages):
+            tasks = [step.task for step in stage.steps] if isinstance(stage, Nest) else [stage]
+            for task in tasks:
+                if not isinstance(task, Check):
+                    self._born(task.target, at)
 
     def _born(self, value: int, at: int) -> None:
         self.first[value] = min(self.first.get(value, at), at)

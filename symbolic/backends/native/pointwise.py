@@ -236,7 +236,7 @@ def is_short(function: str) -> bool:
     return function in BASIC or function in elementary.SHORT
 
 
-_INLINE = 6
+_INLINE = 16
 """Uses of an elementary function that are written out; a program of thousands calls it, which compiles in less time."""
 
 

@@ -292,12 +292,15 @@ class Function:
     # ------------------------------------------------------------------ memory
     def variable(self, initial: Value) -> Value:
         """A place for a value that changes, such as a sum; LLVM makes a register of it."""
-        self.count += 1
-        name = f"%s{self.count}"
-        self.slots.append(f"{name} = alloca {initial.type}")
-        place = Value("ptr", 0, name)
+        place = self.room(initial.type)
         self.put(initial, place)
         return place
+
+    def room(self, kind: str, count: int = 1) -> Value:
+        """A place for so many values beside each other."""
+        self.count += 1
+        self.slots.append(f"%s{self.count} = alloca {kind}, i64 {count}")
+        return Value("ptr", 0, f"%s{self.count}")
 
     def get(self, place: Value, element: str, lanes: int = 0) -> Value:
         """Read a variable."""
