@@ -7,7 +7,7 @@ for that. A long program is no long function: its calls are data, over which a l
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,13 +15,15 @@ from symbolic.backends.native.access import Sizes
 from symbolic.backends.native.blocks import Group, part
 from symbolic.backends.native.calls import write_function
 from symbolic.backends.native.contract import Plan, as_nest
+from symbolic.backends.native.dividing import Dividing
 from symbolic.backends.native.entry import Entry
 from symbolic.backends.native.factors import Adjugate, Root, Triangle, Triangles
 from symbolic.backends.native.laying import WORKSPACE, Panels
 from symbolic.backends.native.loops import Pointer, Writer
 from symbolic.backends.native.lowering import FLAG, Contract, External, Point, Reduce, Small
-from symbolic.backends.native.matrices import matrices
+from symbolic.backends.native.matrices import Matrices, matrices
 from symbolic.backends.native.nests import Nest, Step
+from symbolic.backends.native.orders import BLAS, CALLS, TEAM, WORK, Blocks, Call, Shared
 from symbolic.backends.native.panels import preferred
 from symbolic.backends.native.pointwise import element, stored
 from symbolic.backends.native.recipes import OWN
@@ -33,12 +35,8 @@ from symbolic.backends.native.text import Function, Module, Value
 if TYPE_CHECKING:
     from symbolic.backends.native.making import Making
 
-WORK = -1
-"""The memory that a product of matrices needs while it runs."""
-BLAS = {"double": -11, "float": -12}
-"""The address of a product of matrices in the BLAS, in the words after that."""
-CALLS = OWN + 1 + len(BLAS)
-"""The word in which the address of the calls is that are data."""
+__all__ = ["BLAS", "CALLS", "TEAM", "WORK", "Assembly", "Blocks", "Call", "Shared"]
+
 _LONG = 64
 """Calls beyond which they are data."""
 Write = Callable[[str], Function]
@@ -51,23 +49,7 @@ _FACTORING: dict[str, type[Stacked]] = {
 """By how, what makes a record, and what looks at a matrix itself; all else solves equations with a record."""
 
 
-class Call(NamedTuple):
-    """Which of the functions, and what it is given."""
-
-    kind: int
-    pointers: Sequence[Pointer]
-
-
-class Blocks(NamedTuple):
-    """The calls of a group: before its blocks, for each whole block, and for what is left over."""
-
-    group: Group
-    begun: Sequence[Call]
-    whole: Sequence[Call]
-    left: Sequence[Call]
-
-
-class Assembly:
+class Assembly(Dividing):
     """A program's functions and calls; `steps` are the names of its segments, and what NumPy runs between them."""
 
     entry: Entry | None
@@ -77,10 +59,11 @@ class Assembly:
     def __init__(self, native: Making, apart: bool) -> None:
         self.native, self.module = native, native.host.module()
         self.steps: list[str | External] = []
-        self.segments: list[list[Call | Blocks]] = []
+        self.segments: list[list[Call | Shared | Blocks]] = []
         self.kinds: dict[Any, int] = {}
+        self.needed = 0  # bytes of memory while a stage runs
         self.writers: list[Write] = []
-        calls: list[Call | Blocks] = []
+        calls: list[Call | Shared | Blocks] = []
         group = None
         for at, stage in enumerate(native.schedule.stages):
             group = native.groups.get(at, group)
@@ -102,11 +85,11 @@ class Assembly:
         self.data: list[int] = []  # for the calls of long segments: the number of a function, and its pointers
         self.parts = [self._as_data(calls) if len(calls) > _LONG else None for calls in self.segments]
 
-    def _as_data(self, calls: Sequence[Call | Blocks]) -> tuple[int, int]:
+    def _as_data(self, calls: Sequence[Call | Shared | Blocks]) -> tuple[int, int]:
         """Calls as records: a number, how long the record is, then for each pointer its word and the bytes beyond."""
         start, data = len(self.data), self.data
         for n, one in enumerate(calls):
-            if isinstance(one, Blocks):
+            if not isinstance(one, Call):
                 data += [-1 - n, 2]
                 continue
             data += [one.kind, 2 + 2 * len(one.pointers)]
@@ -125,7 +108,8 @@ class Assembly:
             one if at is None else (at, sorted({each.kind for each in one if isinstance(each, Call)}), _groups(one))
             for one, at in zip(self.segments, self.parts, strict=True)
         ]
-        return repr((list(self.kinds), calls, [type(one) is str for one in self.steps], places, outside, ends))
+        steps = [type(one) is str for one in self.steps], native.host.shares
+        return repr((list(self.kinds), calls, steps, places, outside, ends))
 
     def write(self) -> str:
         """The text of the module."""
@@ -170,7 +154,7 @@ class Assembly:
             self.writers.append(write)
         return self.kinds[key]
 
-    def _blocks(self, group: Group) -> Blocks:
+    def _blocks(self, group: Group) -> Blocks | Shared:
         """The nests of a group for one block of rows, and for the rows that are left over."""
         nests: list[Nest] = [self.native.schedule.stages[k] for k in range(group.first, group.last + 1)]  # type: ignore[misc]  # nests, in a group
         rest = group.rows % group.block
@@ -181,7 +165,8 @@ class Assembly:
             if step.task.target in part(nest, 1).continued
         ]
         whole = [self._nest(part(nest, group.block)) for nest in nests]
-        return Blocks(group, begun, whole, [self._nest(part(nest, rest)) for nest in nests] if rest else [])
+        left = [self._nest(part(nest, rest)) for nest in nests] if rest else []
+        return self._divided(Blocks(group, begun, whole, left, (0, group.rows - rest)), nests)
 
     def _nest(self, nest: Nest, dtype: Callable[[int], Any] | None = None) -> Call:
         dtype = dtype or self.dtype
@@ -189,10 +174,10 @@ class Assembly:
         writer = Writer(self.module, self.native.host.vector_bits, nest, dtype, constants)
         return Call(self._once(nest.key(dtype, constants), writer.write), writer.pointers)
 
-    def _one(self, stage: Nest | Contract | Small) -> Call:
+    def _one(self, stage: Nest | Contract | Small) -> Call | Shared:
         if isinstance(stage, Nest):
-            return self._nest(stage)
-        return self._small(stage) if isinstance(stage, Small) else self._contract(stage)
+            return self._loops(stage)
+        return self._small(stage) if isinstance(stage, Small) else self._product(stage)
 
     def _small(self, task: Small) -> Call:
         """Factors, or equations that are solved with them."""
@@ -200,19 +185,27 @@ class Assembly:
         places = [Pointer(one.base, one.offset) for one in task.operands] + [Pointer(task.target, 0)]
         return Call(self._once(writer.key, writer.write), places + [Pointer(FLAG, 0)] * task.flagged)
 
+    def _written(self, found: Matrices) -> int:
+        self._needs(found.workspace)
+        return self._once(found, lambda name: found.write(self.module, name, self.native.host))
+
+    def _operands(self, task: Contract) -> list[Pointer]:
+        left, right, *begun = (Pointer(one.base, one.offset) for one in task.operands)
+        return [left, right, Pointer(task.target, 0 if task.region is None else task.region.offset), *begun]
+
     def _contract(self, task: Contract) -> Call:
-        left, right, *begun = task.operands
-        start = 0 if task.region is None else task.region.offset
-        places = [Pointer(left.base, left.offset), Pointer(right.base, right.offset), Pointer(task.target, start)]
+        left, right, out, *begun = self._operands(task)
+        places = [left, right, out]
         found, host = matrices(task), self.native.host
         if found is not None:
             found = found.by(host)
-            kind = self._once(found, lambda name: found.write(self.module, name, host))
-            rest = [Pointer(one.base, one.offset) for one in begun] or [Pointer(BLAS[found.kind], 0)] * found.calls
+            kind = self._written(found)
+            rest = begun or [Pointer(BLAS[found.kind], 0)] * found.calls
             return Call(kind, [*places, Pointer(WORK, 0), *rest])
         how = preferred(task, host.lanes(element(task.dtype)))
         if how is not None:
             panels = Panels(self.module, host, task, how)
+            self._needs(WORKSPACE)
             return Call(self._once(panels.key, panels.write), [*places, Pointer(WORK, 0)])
         plan = Plan(task)
         tiles = plan.writer(host.vector_bits // (8 * task.dtype.itemsize))
@@ -221,7 +214,7 @@ class Assembly:
         writer = tiles(self.module, host.vector_bits, host.registers, plan)
         return Call(self._once(plan.key, writer.write), places)
 
-    def _segment(self, calls: list[Call | Blocks]) -> None:
+    def _segment(self, calls: list[Call | Shared | Blocks]) -> None:
         if calls:
             self.steps.append(f"segment{len(self.segments)}")
             self.segments.append(calls)
@@ -232,7 +225,7 @@ class Assembly:
         native = self.native
         if base == FLAG:
             return OWN, 8
-        if base in BLAS.values():
+        if base in (*BLAS.values(), TEAM):
             return OWN, 8 * (OWN - 10 - base)
         if base in native.places:
             return 0, native.places[base]
@@ -242,12 +235,6 @@ class Assembly:
     def bytes(self, base: int) -> int:
         """Of one entry."""
         return self.dtype(base).itemsize if base >= 0 else 1
-
-
-def workspace(task: Contract) -> int:
-    """The bytes that a sum of products needs beside its operands, at most."""
-    found = matrices(task)
-    return WORKSPACE if found is None else found.workspace
 
 
 def _beginning(nest: Nest, step: Step) -> Nest:
@@ -261,8 +248,8 @@ def _beginning(nest: Nest, step: Step) -> Nest:
     return found
 
 
-def _groups(calls: Sequence[Call | Blocks]) -> list[tuple[int, Blocks]]:
-    return [(n, one) for n, one in enumerate(calls) if isinstance(one, Blocks)]
+def _groups(calls: Sequence[Call | Shared | Blocks]) -> list[tuple[int, Shared | Blocks]]:
+    return [(n, one) for n, one in enumerate(calls) if not isinstance(one, Call)]
 
 
 class _Segment:
@@ -272,13 +259,49 @@ class _Segment:
         self.assembly, self.functions, self.f = assembly, functions, f
         self.table = f.arguments[0]
 
-    def write(self, calls: Sequence[Call | Blocks], data: tuple[int, int] | None) -> None:
+    def write(self, calls: Sequence[Call | Shared | Blocks], data: tuple[int, int] | None) -> None:
         if data is not None:
             self._from_data(calls, *data)
         else:
             for one in calls:
-                self._blocks(one) if isinstance(one, Blocks) else self._call(one)
+                self._one(one)
         self.f.give()
+
+    def _one(self, one: Call | Shared | Blocks) -> None:
+        if isinstance(one, Call):
+            self._call(one)
+        elif isinstance(one, Blocks):
+            self._blocks(one)
+        else:
+            self._shared(one)
+            for each in one.after:
+                self._call(each)
+
+    def _shared(self, one: Shared) -> None:
+        """Calls by number, in a function that whoever has time is given."""
+        f, assembly = self.f, self.assembly
+        if not assembly.native.host.shares:
+            for each in one.calls:
+                self._one(each)
+            return
+        name = f"share{len(assembly.module.functions)}"
+        work = assembly.module.function(name, ["ptr", "i64"], private=True)
+        part = _Segment(assembly, self.functions, work)
+        done = work.label("done")
+        labels = [work.label("call") for _ in one.calls]
+        choices = " ".join(f"i64 {k}, label %{label}" for k, label in enumerate(labels))
+        work.do(f"switch i64 {work.arguments[1].name}, label %{done} [ {choices} ]")
+        for label, each in zip(labels, one.calls, strict=True):
+            work.start(label)
+            part._one(each)
+            work.jump(done)
+        work.start(done)
+        work.give()
+        word, bytes = assembly.place(TEAM)
+        place = f.at(f.load(f.at(self.table, f.index(word), "i64"), "ptr"), f.index(bytes), "i8")
+        shared = f.load(place, "ptr")
+        given = [shared, Value("ptr", 0, f"@{name}"), self.table, f.index(len(one.calls))]
+        f.call_at(f.load(shared, "ptr"), "void", *given)
 
     def _call(self, one: Call, row: Value | None = None, kept: frozenset[int] = frozenset()) -> None:
         f, assembly = self.f, self.assembly
@@ -296,15 +319,15 @@ class _Segment:
         f, group = self.f, one.group
         for each in one.begun:
             self._call(each)
-        whole = group.rows - group.rows % group.block
-        with f.loop(f.index(0), f.index(whole), group.block) as row:
+        start, whole = one.rows
+        with f.loop(f.index(start), f.index(whole), group.block) as row:
             for each in one.whole:
                 self._call(each, row, group.kept)
         for each in one.left:
             self._call(each, f.index(whole), group.kept)
 
     # ------------------------------------------------------------------ calls as data
-    def _from_data(self, calls: Sequence[Call | Blocks], start: int, stop: int) -> None:
+    def _from_data(self, calls: Sequence[Call | Shared | Blocks], start: int, stop: int) -> None:
         """A loop over records, each of which says what is called with what."""
         f = self.f
         kinds = {one.kind: len(one.pointers) for one in calls if isinstance(one, Call)}
@@ -326,7 +349,7 @@ class _Segment:
         for k, label in cases.items():
             f.start(label)
             if k < 0:
-                self._blocks(groups[-1 - k])
+                self._one(groups[-1 - k])
             else:
                 f.call(self.functions[k], *[self._pointer(record, n) for n in range(kinds[k])])
             f.jump(after)
