@@ -2,8 +2,8 @@
 
 Work is a function of a table and a number, for all numbers below a count: tickets, which the caller and the helpers
 take one after the other. The caller never waits for a helper to begin, only for tickets that a helper has taken: where
-none wakes in time, the caller has done it all. Where it waited longer than it worked, other processes have the cores,
-and the next few times it works alone. A child of a fork has no helpers, and works alone.
+none wakes in time, the caller has done it all. Where it waited longer than it worked, other processes have the cores:
+it works alone once, and if that happens again twice as often, up to 31 times. A child of a fork has no helpers.
 """
 
 from __future__ import annotations
@@ -129,7 +129,15 @@ over:
   %worked = sub i64 %t1, %t0
   %waited = sub i64 %t2, %t1
   %bad = icmp ugt i64 %waited, %worked
-  %pause = select i1 %bad, i64 REST, i64 0
+  %patience = getelementptr i64, ptr %team, i64 8
+  %had = load i64, ptr %patience
+  %twice = shl i64 %had, 1
+  %more = or i64 %twice, 1
+  %most = and i64 %more, 31
+  %half = lshr i64 %had, 1
+  %has = select i1 %bad, i64 %most, i64 %half
+  store i64 %has, ptr %patience
+  %pause = select i1 %bad, i64 %has, i64 0
   store i64 %pause, ptr %rest
   store atomic i64 0, ptr %busy seq_cst, align 8
   ret void
@@ -175,7 +183,9 @@ tell:
 told:
   br label %look
 }
-""".replace("REST", "32")
+"""
+"""The words: how work is done; the round, times 2³², and the next ticket; how many tickets there are, how many are done;
+the work and its table; whether somebody is busy; how often to work alone from now on, and next time; three locks."""
 
 
 class _Team:
