@@ -184,8 +184,8 @@ told:
   br label %look
 }
 """
-"""The words: how work is done; the round, times 2³², and the next ticket; how many tickets there are, how many are done;
-the work and its table; whether somebody is busy; how often to work alone from now on, and next time; three locks."""
+"""The words: how work is done; the round, times 2³², and the next ticket; how many tickets there are, and are done; the
+work and its table; whether somebody is busy; how often to work alone from now on, and next time; three locks."""
 
 
 class _Team:
