@@ -7,7 +7,7 @@ for that. A long program is no long function: its calls are data, over which a l
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,30 +15,29 @@ from symbolic.backends.native.access import Sizes
 from symbolic.backends.native.blocks import Group, part, rest
 from symbolic.backends.native.calls import write_function
 from symbolic.backends.native.contract import Plan, as_nest
+from symbolic.backends.native.dividing import Dividing
 from symbolic.backends.native.entry import Entry
 from symbolic.backends.native.factors import Adjugate, Root, Triangle, Triangles
 from symbolic.backends.native.laying import WORKSPACE, Panels
 from symbolic.backends.native.loops import Pointer, Writer
 from symbolic.backends.native.lowering import FLAG, Contract, External, Point, Reduce, Small
-from symbolic.backends.native.matrices import matrices
+from symbolic.backends.native.matrices import Matrices, matrices
 from symbolic.backends.native.nests import Nest, Step
+from symbolic.backends.native.orders import BLAS, CALLS, TEAM, WORK, Blocks, Call, Shared
 from symbolic.backends.native.panels import preferred
 from symbolic.backends.native.pointwise import element
 from symbolic.backends.native.recipes import OWN
 from symbolic.backends.native.records import TRIANGLES, Stacked
 from symbolic.backends.native.reductions import IDENTITY
+from symbolic.backends.native.segments import Segment, blocks_of, groups
 from symbolic.backends.native.solving import Solving
-from symbolic.backends.native.text import Function, Module, Value
+from symbolic.backends.native.text import Function, Module
 
 if TYPE_CHECKING:
     from symbolic.backends.native.making import Making
 
-WORK = -1
-"""The memory that a product of matrices needs while it runs."""
-BLAS = {"double": -11, "float": -12}
-"""The address of a product of matrices in the BLAS, in the words after that."""
-CALLS = OWN + 1 + len(BLAS)
-"""The word in which the address of the calls is that are data."""
+__all__ = ["BLAS", "CALLS", "TEAM", "WORK", "Assembly", "Blocks", "Call", "Shared"]
+
 _LONG = 64
 """Calls beyond which they are data."""
 Write = Callable[[str], Function]
@@ -51,23 +50,7 @@ _FACTORING: dict[str, type[Stacked]] = {
 """By how, what makes a record, and what looks at a matrix itself; all else solves equations with a record."""
 
 
-class Call(NamedTuple):
-    """Which of the functions, and what it is given."""
-
-    kind: int
-    pointers: Sequence[Pointer]
-
-
-class Blocks(NamedTuple):
-    """The calls of a group: before its blocks, for each whole block, and for what is left over."""
-
-    group: Group
-    begun: Sequence[Call]
-    whole: Sequence[Call]
-    left: Sequence[Call]
-
-
-class Assembly:
+class Assembly(Dividing):
     """A program's functions and calls; `steps` are the names of its segments, and what NumPy runs between them."""
 
     entry: Entry | None
@@ -77,10 +60,11 @@ class Assembly:
     def __init__(self, native: Making, apart: bool) -> None:
         self.native, self.module = native, native.host.module()
         self.steps: list[str | External] = []
-        self.segments: list[list[Call | Blocks]] = []
+        self.segments: list[list[Call | Shared | Blocks]] = []
         self.kinds: dict[Any, int] = {}
+        self.needed = 0  # bytes of memory while a stage runs
         self.writers: list[Write] = []
-        calls: list[Call | Blocks] = []
+        calls: list[Call | Shared | Blocks] = []
         group = None
         for at, stage in enumerate(native.schedule.stages):
             group = native.groups.get(at, group)
@@ -103,20 +87,20 @@ class Assembly:
         self.parts = [self._as_data(calls) if len(calls) > _LONG else None for calls in self.segments]
         self.lists: dict[int, tuple[int, int]] = {}  # the same for the calls of groups
         for calls in self.segments:
-            for _, one in _groups(calls):
+            for one in blocks_of(calls):
                 kept = one.group.kept
                 for some, within in ((one.begun, None), (one.whole, kept), (one.left, kept)):
                     if len(some) > _LONG:
                         self.lists[id(some)] = self._as_data(some, within)
 
-    def _as_data(self, calls: Sequence[Call | Blocks], kept: frozenset[int] | None = None) -> tuple[int, int]:
+    def _as_data(self, calls: Sequence[Call | Shared | Blocks], kept: frozenset[int] | None = None) -> tuple[int, int]:
         """Calls as records: a number, how long the record is, then for each pointer its word and the bytes beyond.
 
         In a group with the values `kept` of one block of rows, how many bytes a row has, too.
         """
         start, data = len(self.data), self.data
         for n, one in enumerate(calls):
-            if isinstance(one, Blocks):
+            if not isinstance(one, Call):
                 data += [-1 - n, 2]
                 continue
             data += [one.kind, 2 + (2 if kept is None else 3) * len(one.pointers)]
@@ -134,17 +118,17 @@ class Assembly:
         outside = [native.lowered.specs[k] for k in sorted(native.word)]
         ends = native.results, native.into, native.program.primal, native.work, len(native.program.leaves)
         calls = [
-            one if at is None else (at, sorted({each.kind for each in one if isinstance(each, Call)}), _groups(one))
+            one if at is None else (at, sorted({each.kind for each in one if isinstance(each, Call)}), groups(one))
             for one, at in zip(self.segments, self.parts, strict=True)
         ]
-        listed = list(self.lists.values())
-        return repr((list(self.kinds), calls, listed, [type(one) is str for one in self.steps], places, outside, ends))
+        steps = [type(one) is str for one in self.steps], native.host.shares
+        return repr((list(self.kinds), calls, list(self.lists.values()), steps, places, outside, ends))
 
     def write(self) -> str:
         """The text of the module."""
         functions = [write(f"nest{k}") for k, write in enumerate(self.writers)]
         for n, calls in enumerate(self.segments):
-            _Segment(self, functions, self.module.function(f"segment{n}", ["ptr"])).write(calls, self.parts[n])
+            Segment(self, functions, self.module.function(f"segment{n}", ["ptr"])).write(calls, self.parts[n])
         self._write_claim()
         if self.entry is not None:
             self.module.functions.append(self.entry.f)
@@ -183,7 +167,7 @@ class Assembly:
             self.writers.append(write)
         return self.kinds[key]
 
-    def _blocks(self, group: Group) -> Blocks:
+    def _blocks(self, group: Group) -> Blocks | Shared:
         """The nests of a group for one block of rows, and for the rows that are left over."""
         nests: list[Nest] = [self.native.schedule.stages[k] for k in range(group.first, group.last + 1)]  # type: ignore[misc]  # nests, in a group
         left = group.rows % group.block
@@ -194,7 +178,8 @@ class Assembly:
             if step.task.target in part(nest, 1).continued
         ]
         whole = [self._nest(part(nest, group.block)) for nest in nests]
-        return Blocks(group, begun, whole, [self._nest(rest(nest, left)) for nest in nests] if left else [])
+        rows = [self._nest(rest(nest, left)) for nest in nests] if left else []
+        return self._divided(Blocks(group, begun, whole, rows, (0, group.rows - left)), nests)
 
     def _nest(self, nest: Nest, dtype: Callable[[int], Any] | None = None) -> Call:
         dtype = dtype or self.dtype
@@ -202,10 +187,10 @@ class Assembly:
         writer = Writer(self.module, self.native.host.vector_bits, nest, dtype, constants)
         return Call(self._once(nest.key(dtype, constants), writer.write), writer.pointers)
 
-    def _one(self, stage: Nest | Contract | Small) -> Call:
+    def _one(self, stage: Nest | Contract | Small) -> Call | Shared:
         if isinstance(stage, Nest):
-            return self._nest(stage)
-        return self._small(stage) if isinstance(stage, Small) else self._contract(stage)
+            return self._loops(stage)
+        return self._small(stage) if isinstance(stage, Small) else self._product(stage)
 
     def _small(self, task: Small) -> Call:
         """Factors, or equations that are solved with them."""
@@ -213,19 +198,27 @@ class Assembly:
         places = [Pointer(one.base, one.offset) for one in task.operands] + [Pointer(task.target, 0)]
         return Call(self._once(writer.key, writer.write), places + [Pointer(FLAG, 0)] * task.flagged)
 
+    def _written(self, found: Matrices) -> int:
+        self._needs(found.workspace)
+        return self._once(found, lambda name: found.write(self.module, name, self.native.host))
+
+    def _operands(self, task: Contract) -> list[Pointer]:
+        left, right, *begun = (Pointer(one.base, one.offset) for one in task.operands)
+        return [left, right, Pointer(task.target, 0 if task.region is None else task.region.offset), *begun]
+
     def _contract(self, task: Contract) -> Call:
-        left, right, *begun = task.operands
-        start = 0 if task.region is None else task.region.offset
-        places = [Pointer(left.base, left.offset), Pointer(right.base, right.offset), Pointer(task.target, start)]
+        left, right, out, *begun = self._operands(task)
+        places = [left, right, out]
         found, host = matrices(task), self.native.host
         if found is not None:
             found = found.by(host)
-            kind = self._once(found, lambda name: found.write(self.module, name, host))
-            rest = [Pointer(one.base, one.offset) for one in begun] or [Pointer(BLAS[found.kind], 0)] * found.calls
+            kind = self._written(found)
+            rest = begun or [Pointer(BLAS[found.kind], 0)] * found.calls
             return Call(kind, [*places, Pointer(WORK, 0), *rest])
         how = preferred(task, host.lanes(element(task.dtype)))
         if how is not None:
             panels = Panels(self.module, host, task, how)
+            self._needs(WORKSPACE)
             return Call(self._once(panels.key, panels.write), [*places, Pointer(WORK, 0)])
         plan = Plan(task)
         tiles = plan.writer(host.vector_bits // (8 * task.dtype.itemsize))
@@ -234,7 +227,7 @@ class Assembly:
         writer = tiles(self.module, host.vector_bits, host.registers, plan)
         return Call(self._once(plan.key, writer.write), places)
 
-    def _segment(self, calls: list[Call | Blocks]) -> None:
+    def _segment(self, calls: list[Call | Shared | Blocks]) -> None:
         if calls:
             self.steps.append(f"segment{len(self.segments)}")
             self.segments.append(calls)
@@ -245,7 +238,7 @@ class Assembly:
         native = self.native
         if base == FLAG:
             return OWN, 8
-        if base in BLAS.values():
+        if base in (*BLAS.values(), TEAM):
             return OWN, 8 * (OWN - 10 - base)
         if base in native.places:
             return 0, native.places[base]
@@ -261,12 +254,6 @@ class Assembly:
         return one.row * self.bytes(one.base) if one.base not in kept else 0
 
 
-def workspace(task: Contract) -> int:
-    """The bytes that a sum of products needs beside its operands, at most."""
-    found = matrices(task)
-    return WORKSPACE if found is None else found.workspace
-
-
 def _beginning(nest: Nest, step: Step) -> Nest:
     """A nest that fills the result of a reduction with what it starts from."""
     task = step.task
@@ -276,101 +263,3 @@ def _beginning(nest: Nest, step: Step) -> Nest:
     found.add(Point(task.target, shape, f"={IDENTITY[task.how]!r}", (), (), task.dtype))
     found.stored = {task.target}
     return found
-
-
-def _groups(calls: Sequence[Call | Blocks]) -> list[tuple[int, Blocks]]:
-    return [(n, one) for n, one in enumerate(calls) if isinstance(one, Blocks)]
-
-
-class _Row(NamedTuple):
-    """The first of the rows that are worked on, and the values of which only these are in memory."""
-
-    row: Value
-    kept: frozenset[int]
-
-
-class _Segment:
-    """Writes the calls of one segment into a function of the table."""
-
-    def __init__(self, assembly: Assembly, functions: Sequence[Function], f: Function) -> None:
-        self.assembly, self.functions, self.f = assembly, functions, f
-        self.table = f.arguments[0]
-
-    def write(self, calls: Sequence[Call | Blocks], data: tuple[int, int] | None) -> None:
-        self._all(calls, data)
-        self.f.give()
-
-    def _all(self, calls: Sequence[Call | Blocks], data: tuple[int, int] | None, row: _Row | None = None) -> None:
-        if data is not None:
-            self._from_data(calls, *data, row)
-            return
-        for one in calls:
-            self._blocks(one) if isinstance(one, Blocks) else self._call(one, row)
-
-    def _call(self, one: Call, at: _Row | None) -> None:
-        f, assembly = self.f, self.assembly
-        given = []
-        for pointer in one.pointers:
-            word, bytes = assembly.place(pointer.base)
-            start = f.load(f.at(self.table, f.index(word), "i64"), "ptr")
-            place = f.at(start, f.index(bytes + pointer.offset * assembly.bytes(pointer.base)), "i8")
-            apart = 0 if at is None else assembly.apart(pointer, at.kept)
-            if at is not None and apart:
-                place = f.at(place, f.mul(at.row, f.index(apart)), "i8")
-            given.append(place)
-        f.call(self.functions[one.kind], *given)
-
-    def _blocks(self, one: Blocks) -> None:
-        f, group, lists = self.f, one.group, self.assembly.lists
-        self._all(one.begun, lists.get(id(one.begun)))
-        whole = group.rows - group.rows % group.block
-        with f.loop(f.index(0), f.index(whole), group.block) as row:
-            self._all(one.whole, lists.get(id(one.whole)), _Row(row, group.kept))
-        self._all(one.left, lists.get(id(one.left)), _Row(f.index(whole), group.kept))
-
-    # ------------------------------------------------------------------ calls as data
-    def _from_data(self, calls: Sequence[Call | Blocks], start: int, stop: int, row: _Row | None) -> None:
-        """A loop over records, each of which says what is called with what.
-
-        The pointers are put in a row first, from which the calls take them: a program may have hundreds of functions.
-        """
-        f, width = self.f, 2 if row is None else 3
-        kinds = {one.kind: len(one.pointers) for one in calls if isinstance(one, Call)}
-        groups = dict(_groups(calls))
-        data = f.load(f.at(self.table, f.index(CALLS), "i64"), "ptr")
-        places = f.room("ptr", 2 + width * max([0, *kinds.values()]))
-        place = f.room("i64")
-        f.put(f.index(start), place)
-        head, body, after, done = map(f.label, ("record", "kind", "next", "done"))
-        f.jump(head)
-        f.start(head)
-        at = f.get(place, "i64")
-        f.branch(f.compare("slt", at, f.index(stop)), body, done)
-        f.start(body)
-        record = f.at(data, at, "i64")
-        number, length = f.load(record, "i64"), f.load(f.at(record, f.index(1), "i64"), "i64")
-        f.put(f.add(at, length), place)
-        with f.loop(f.index(2), length, width) as k:
-            f.store(self._pointer(f.at(record, k, "i64"), row), f.at(places, k, "ptr"), align=8)
-        cases = {k: f.label("case") for k in (*kinds, *[-1 - n for n in groups])}
-        choices = " ".join(f"i64 {k}, label %{label}" for k, label in cases.items())
-        f.do(f"switch i64 {number.name}, label %{after} [ {choices} ]")
-        for k, label in cases.items():
-            f.start(label)
-            if k < 0:
-                self._blocks(groups[-1 - k])
-            else:
-                given = [f.load(f.at(places, f.index(2 + width * n), "ptr"), "ptr") for n in range(kinds[k])]
-                f.call(self.functions[k], *given)
-            f.jump(after)
-        f.start(after)
-        f.jump(head)
-        f.start(done)
-
-    def _pointer(self, place: Value, row: _Row | None) -> Value:
-        f = self.f
-        word, bytes = f.load(place, "i64"), f.load(f.at(place, f.index(1), "i64"), "i64")
-        found = f.at(f.load(f.at(self.table, word, "i64"), "ptr"), bytes, "i8")
-        return (
-            found if row is None else f.at(found, f.mul(row.row, f.load(f.at(place, f.index(2), "i64"), "i64")), "i8")
-        )

@@ -17,7 +17,7 @@ from symbolic.errors import SymbolicError
 if TYPE_CHECKING:
     from symbolic.backends.native.text import Module
 
-__all__ = ["ARM", "AVX2", "AVX512", "SSE2", "Host", "host"]
+__all__ = ["ARM", "AVX2", "AVX512", "SSE2", "Host", "host", "threads"]
 
 
 class Host(NamedTuple):
@@ -38,6 +38,8 @@ class Host(NamedTuple):
     """Bytes of the second."""
     machine: str = "x86_64"
     """The architecture, as LLVM begins a triple."""
+    shares: bool = False
+    """Whether long work is divided among threads."""
 
     def module(self) -> Module:
         """A module for functions that are written for it."""
@@ -57,6 +59,7 @@ AVX2 = Host("x86-64-v3", "", 256, 16, True)
 AVX512 = Host("x86-64-v4", "", 512, 32, True)
 ARM = Host("generic", "", 128, 32, True, machine="aarch64")
 
+MOST_THREADS = 4
 LEVELS = {"sse2": SSE2, "avx2": AVX2, "avx512": AVX512}
 _NEEDS = {
     # what the System V ABI counts to x86-64-v3 and v4, in Linux's words (which calls lzcnt `abm`)
@@ -102,7 +105,34 @@ def chosen(word: str, machine: str) -> Host:
             remedy=f"set it to one of {', '.join(able)}, or unset it",
         )
     l1, l2 = _cache_sizes()
-    return able[word]._replace(l1=l1, l2=l2)
+    return able[word]._replace(l1=l1, l2=l2, shares=threads() > 1)
+
+
+def threads() -> int:
+    """How many threads one program may use: as many as this process has cores, or as SYMBOLIC_THREADS says, up to four.
+
+    Raises:
+        SymbolicError: it says something else than a whole number from 1 on.
+    """
+    told = os.environ.get("SYMBOLIC_THREADS", "").strip()
+    if told and not (told.isascii() and told.isdigit() and int(told)):
+        raise SymbolicError(
+            f"SYMBOLIC_THREADS is {told!r}, which is no number of threads",
+            where="the environment",
+            remedy="set it to 1, 2, 3 or 4, or unset it",
+        )
+    if not sys.platform.startswith("linux"):
+        return 1  # how others lay out the locks that threads share is not known here
+    return min(MOST_THREADS, int(told) if told else min(len(os.sched_getaffinity(0)), _quota()))
+
+
+def _quota() -> int:
+    """How many cores a container may use at a time."""
+    try:
+        most, period = _first_line("/sys/fs/cgroup/cpu.max").split()
+        return max(1, int(most) // int(period))
+    except (OSError, ValueError):  # no limit is "max"
+        return MOST_THREADS
 
 
 def _able(flags: set[str]) -> dict[str, Host]:

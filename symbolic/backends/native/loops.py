@@ -134,8 +134,8 @@ class Writer:
         return f
 
     def _widest(self) -> int:
-        """The bits of the widest numbers that are read or computed with."""
-        kinds = [stored(self.dtype(one.base)) for one in (*self.reads, *self.jumps.within)]
+        """The bits of the widest numbers that are read entry by entry, or computed with."""
+        kinds = [stored(self.dtype(one.base)) for one in (*self.reads, *self.jumps.within) if any(one.strides)]
         kinds += [element(kind) for step in self.nest.steps for kind in (*_inner(step.task), step.task.dtype)]
         return max(BITS[kind] for kind in kinds)
 
@@ -293,6 +293,8 @@ class Writer:
         if self._is_number(one.base) and not self.nest.holds(one):
             number = np.asarray(self.constants[one.base]).astype(inner)
             return self.f.constant(element(inner), number.item(), here.lanes)
+        if here.lanes and one in self.fixed and not self.nest.holds(one):  # one number is cast, not one for each lane
+            return self.f.splat(pointwise.cast(self.f, self.fixed[one][0], self.dtype(one.base), inner), here.lanes)
         return pointwise.cast(self.f, self._value(one, places, here), self.dtype(one.base), inner)
 
     def _region(self, task: Write, key: _Region, value: Value, places: Places, here: Here) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from symbolic.backends.native import pool
+from symbolic.backends.native import pool, team
 from symbolic.backends.native.abi import callable_of, weakly
 from symbolic.backends.native.engine import Library, noted, recalled
 from symbolic.backends.native.host import Host, host
@@ -102,6 +102,8 @@ class Native(Placed):
         self.table[OWN] = self.address
         for name, at in recipe["products"]:
             self.table[at] = _routine(name)
+        if recipe["team"]:
+            self.table[recipe["team"]] = team.address()
         self.kept: list[Any] = []
         self.calls = recipe["calls"]
         self.table[recipe["calls_at"]] = np.frombuffer(self.calls, np.int64).ctypes.data

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.backends.native import pool
-from symbolic.backends.native.assembly import BLAS, CALLS, WORK, Assembly, workspace
+from symbolic.backends.native import pool, shares
+from symbolic.backends.native.assembly import BLAS, CALLS, TEAM, WORK, Assembly
 from symbolic.backends.native.blocks import groups
 from symbolic.backends.native.cuts import cuts
 from symbolic.backends.native.engine import Library, load
@@ -58,7 +58,7 @@ class Making(Placed):
         """A word of the table for each value that comes from outside, and for each that goes there."""
         lowered, program = self.lowered, self.program
         self.word = {}
-        count = CALLS + 1
+        count = CALLS + 2
         outside = [k for k in range(len(program.leaves)) if k in lowered.views]
         outside += [k for k in lowered.constants if k in lowered.views]
         outside += [stage.target for stage in self.schedule.stages if isinstance(stage, External)]
@@ -85,8 +85,9 @@ class Making(Placed):
         for base in self.margins:
             needed[base] = (needed[base][0], -1, len(schedule.stages))
         for group in self.groups.values():
+            many = max(1, len(shares.of_group(group, schedule.stages, self.lowered, self.host)))
             for base in group.kept:
-                needed[base] = (schedule.size(base) // group.rows * group.block, group.first, group.last)
+                needed[base] = (schedule.size(base) // group.rows * group.block * many, group.first, group.last)
             for base, (size, first, until) in needed.items():  # lives within a group overlap for as long as it runs
                 if first <= group.last and until >= group.first:
                     needed[base] = (
@@ -96,8 +97,6 @@ class Making(Placed):
                     )
         self.places, size = arranged_apart(needed, self.lowered.border)
         self.places[WORK] = size
-        products = [workspace(stage) for stage in schedule.stages if isinstance(stage, Contract)]
-        self.arena = size + max(products, default=0)
 
     # ------------------------------------------------------------------ the code
     def loaded(self, key: str) -> tuple[Library, Recipe]:
@@ -109,6 +108,7 @@ class Making(Placed):
         self._memory()
         self.makers = [k for k in dict.fromkeys(outputs) if self.schedule.size(k) >= pool.LARGE]
         code = Assembly(self, self.apart)
+        self.arena = self.places[WORK] + code.needed
         entry = code.enter()
         recipe = self._recipe(code, None if entry is None else (entry.f.name, entry.words))
         library = load(code.write, self.on, key or code.key(), recipe)
@@ -136,6 +136,7 @@ class Making(Placed):
             "views": [(k, (one.base, one.shape, one.strides, one.offset)) for k, one in views],
             "large": list(self.makers),
             "products": [(name, OWN - 10 - at) for name, at in self._products()],
+            "team": OWN - 10 - TEAM if code.is_shared else 0,
             "steps": [one if isinstance(one, str) else one.at for one in code.steps],
             "entry": entry,
             "segment": self.segment,

@@ -59,6 +59,8 @@ if TYPE_CHECKING:
         """Results whose memory is used again."""
         products: list[tuple[str, int]]
         """Functions of the BLAS that it calls, and the words for their addresses."""
+        team: int
+        """The word for what threads share that help; 0 where no work is divided."""
         steps: list[str | int]
         """What runs: names of functions, and numbers of instructions that NumPy runs."""
         entry: tuple[str, list[str]] | None

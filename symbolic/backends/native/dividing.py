@@ -1,0 +1,163 @@
+"""How do the calls of a stage become calls that several threads share? Each share with memory and sums of its own."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from symbolic.backends.native import shares
+from symbolic.backends.native.contract import Plan
+from symbolic.backends.native.laying import WORKSPACE
+from symbolic.backends.native.loops import Pointer
+from symbolic.backends.native.lowering import Contract, Reduce
+from symbolic.backends.native.matrices import Matrices, matrices
+from symbolic.backends.native.nests import Nest
+from symbolic.backends.native.orders import WORK, Blocks, Call, Shared
+from symbolic.backends.native.panels import preferred
+
+if TYPE_CHECKING:
+    from symbolic.backends.native.making import Making
+
+
+class Dividing:
+    """What an assembly does for stages whose work is long."""
+
+    native: Making
+    needed: int
+    segments: list[list[Call | Shared | Blocks]]
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether threads have something to share."""
+        return self.native.host.shares and any(isinstance(one, Shared) for calls in self.segments for one in calls)
+
+    def _needs(self, bytes: int) -> None:
+        """A stage needs so many bytes while it runs."""
+        self.needed = max(self.needed, bytes)
+
+    @abstractmethod
+    def _nest(self, nest: Nest, dtype: Callable[[int], Any] | None = None) -> Call:
+        """A call of a nest."""
+
+    @abstractmethod
+    def _contract(self, task: Contract) -> Call:
+        """A call of a sum of products."""
+
+    @abstractmethod
+    def _operands(self, task: Contract) -> list[Pointer]:
+        """Where the operands of a sum of products are, its result, and what it begins with."""
+
+    @abstractmethod
+    def _written(self, found: Matrices) -> int:
+        """The number of a function for a product."""
+
+    def _loops(self, nest: Nest) -> Call | Shared:
+        """A nest, whole or in shares."""
+        lowered, host = self.native.lowered, self.native.host
+        found = shares.of_nest(nest, lowered, host)
+        if not found:
+            return self._nest(nest)
+        places, after = self._sums([nest], len(found))
+        calls = []
+        for k, (start, count) in enumerate(found):
+            call = self._nest(shares.of_rows(nest, count))
+            moved = [one._replace(offset=one.offset + start * one.row) for one in call.pointers]
+            calls.append(_with_sums(call._replace(pointers=moved), places, k))
+        return Shared(calls, after)
+
+    def _sums(self, nests: Sequence[Nest], count: int) -> tuple[dict[int, tuple[int, int]], list[Call]]:
+        """Where the first share has sums of its own, how far apart the others', and what brings them together."""
+        places: dict[int, tuple[int, int]] = {}
+        after, at = [], 0
+        for nest, step in [(one, step) for one in nests for step in one.steps]:
+            task = step.task
+            if isinstance(task, Reduce) and shares.is_own(task, step.axes):
+                size, dtype = shares.room(task, step.axes, nest), task.dtype
+                places[task.target] = at, size
+                call = self._nest(shares.together(task, step.axes, nest, count), lambda _, dtype=dtype: dtype)  # type: ignore[misc]  # it is bound here
+                spots = [Pointer(WORK, at) if one.base == shares.SUMS else one for one in call.pointers]
+                after.append(call._replace(pointers=spots))
+                at += size * count
+        self._needs(at)
+        return places, after
+
+    def _product(self, task: Contract) -> Call | Shared:
+        """A sum of products, whole or in shares."""
+        host, found = self.native.host, matrices(task)
+        calls: list[Call] = []
+        if host.shares:
+            calls = self._tiles(task) if found is None else self._panels(task, shares.of_product(found.by(host), host))
+        return Shared(calls) if calls else self._contract(task)
+
+    def _panels(self, task: Contract, parts: Sequence[shares.Part]) -> list[Call]:
+        left, right, out, *begun = self._operands(task)
+        calls, at = [], 0
+        for found, *steps in parts:
+            one, other, result, start = steps
+            places = [(left, one), (right, other), (out, result)]
+            moved = [pointer._replace(offset=pointer.offset + step) for pointer, step in places]
+            rest = [pointer._replace(offset=pointer.offset + start) for pointer in begun]
+            calls.append(Call(self._written(found), [*moved, Pointer(WORK, at), *rest]))
+            at += -(-found.workspace // 64) * 64
+        self._needs(at)
+        return calls
+
+    def _tiles(self, task: Contract) -> list[Call]:
+        found = shares.of_contract(task, self.native.host)
+        parts = [task._replace(domain=(count, *task.domain[1:])) for _, count in found]
+        if not self._writer(task) or len({self._writer(one) for one in (task, *parts)}) > 1:
+            return []  # sums are added in an order that depends on what writes them
+        free = [size for k, size in enumerate(task.domain) if k not in task.axes]
+        steps = [one.strides[0] for one in task.operands]
+        steps.append(prod(free[1:]) if task.region is None else task.region.strides[0])
+        calls, room = [], -(-WORKSPACE // 64) * 64
+        for n, ((start, _), share) in enumerate(zip(found, parts, strict=True)):
+            one = self._contract(share)
+            pairs = zip(one.pointers, steps, strict=False)
+            moved = [place._replace(offset=place.offset + start * k) for place, k in pairs]
+            calls.append(one._replace(pointers=moved + [Pointer(WORK, n * room)] * (len(one.pointers) - len(moved))))
+        self._needs(len(calls) * room)
+        return calls
+
+    def _writer(self, task: Contract) -> Any:
+        """What writes it, if no product of matrices does."""
+        lanes = self.native.host.vector_bits // (8 * task.dtype.itemsize)
+        return None if matrices(task) is not None else preferred(task, lanes) or Plan(task).writer(lanes)
+
+    def _divided(self, every: Blocks, nests: Sequence[Nest]) -> Blocks | Shared:
+        """Nests that run block by block, whole or in shares."""
+        native = self.native
+        parts = shares.of_group(every.group, native.schedule.stages, native.lowered, native.host)
+        if not parts:
+            return every
+        places, after = self._sums(nests, len(parts))
+        return Shared([self._some(every, k, one, len(parts), places) for k, one in enumerate(parts)], after)
+
+    def _some(
+        self, every: Blocks, k: int, share: shares.Share, count: int, places: dict[int, tuple[int, int]]
+    ) -> Blocks:
+        """Some of the blocks, with memory of their own for their sums, and for what is only there within a block."""
+        group = every.group
+        room = {one: self.native.lowered.extent(one) // group.rows * group.block for one in group.kept}
+
+        def moved(calls: Sequence[Call]) -> list[Call]:
+            found = []
+            for call in calls:
+                spots = [one._replace(offset=one.offset + k * room.get(one.base, 0)) for one in call.pointers]
+                found.append(_with_sums(call._replace(pointers=spots), places, k))
+            return found
+
+        rows = share.start * group.block, (share.start + share.many) * group.block
+        left = moved(every.left) if k == count - 1 else []
+        return Blocks(group, moved(every.begun), moved(every.whole), left, rows)
+
+
+def _with_sums(call: Call, places: dict[int, tuple[int, int]], k: int) -> Call:
+    """The call with the sums of the k-th share in the place of the results."""
+    pointers = []
+    for one in call.pointers:
+        first, size = places.get(one.base, (0, 0))
+        pointers.append(Pointer(WORK, first + k * size) if one.base in places else one)
+    return call._replace(pointers=pointers)

@@ -1,0 +1,184 @@
+"""Which work is divided, and into which shares? Loops by their first axis, products by columns, rows, or in a batch.
+
+Shares are calls that know nothing of each other: each writes entries of its own, or a sum of its own, which are brought
+together when all are done. How sums are divided does not depend on how many threads there are, so neither do results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+from symbolic.backends.native import pointwise
+from symbolic.backends.native.access import View, in_order
+from symbolic.backends.native.blocks import Group
+from symbolic.backends.native.host import Host
+from symbolic.backends.native.lowering import Check, Contract, Lowered, Point, Reduce
+from symbolic.backends.native.matrices import Matrices
+from symbolic.backends.native.nests import Nest, Stage
+
+LEAST = 100_000
+"""Nanoseconds of work, about, below which waking somebody costs more than it saves."""
+LOOPS, PRODUCTS = 8, 4
+"""Shares, at most: a thread that comes late then finds something to do; each share of a product lays operands anew."""
+_SMALL = 1 << 16
+"""Bytes of all shares' own sums beyond which they are not divided."""
+_CYCLES, _BYTES = 3.0, 40.0
+"""About so many cycles, and bytes of memory, a nanosecond."""
+_HEAVY = 12
+_EVEN = 512
+"""Entries of which the share of a single axis is a multiple: no two threads write into one line of memory."""
+SUMS = -1
+"""The shares' own sums, where they are brought together."""
+
+
+class Share(NamedTuple):
+    """From where on, and how many, along the axis that is divided."""
+
+    start: int
+    many: int
+
+
+def shares(size: int, most: int, even: int = 1) -> list[Share]:
+    """As equal as can be, of a multiple of `even` and a rest that is the last one's.
+
+    >>> [tuple(one) for one in shares(10, 4)], [tuple(one) for one in shares(100, 4, 32)]
+    ([(0, 3), (3, 3), (6, 3), (9, 1)], [(0, 32), (32, 32), (64, 36)])
+    """
+    each = max(1, -(-size // (most * even))) * even
+    starts = [start for start in range(0, size, each) if start == 0 or size - start >= even]
+    return [Share(start, stop - start) for start, stop in zip(starts, [*starts[1:], size], strict=True)]
+
+
+# ---------------------------------------------------------------------- loops
+
+
+def of_nest(nest: Nest, lowered: Lowered, host: Host) -> list[Share]:
+    """The shares of a nest along its first axis; none if it stays whole."""
+    if not nest.domain or not all(isinstance(step.task, (Point, Check, Reduce)) for step in nest.steps):
+        return []
+    if _time(nest, lowered, host) < LEAST:
+        return []
+    found = shares(nest.domain[0], LOOPS, _EVEN if len(nest.domain) == 1 else 1)
+    sums = own_room(nest)
+    if not (host.shares or sums):
+        return []
+    return found if len(found) > 1 and sums * len(found) <= _SMALL else []
+
+
+def of_group(group: Group, stages: Sequence[Stage], lowered: Lowered, host: Host) -> list[Share]:
+    """The shares of nests that run block by block, counted in whole blocks; none if they are not divided."""
+    nests = [one for one in stages[group.first : group.last + 1] if isinstance(one, Nest)]
+    sums = sum(map(own_room, nests))
+    if not (host.shares or sums) or sum(_time(nest, lowered, host) for nest in nests) < LEAST:
+        return []
+    found = shares(group.rows // group.block, LOOPS)
+    return found if len(found) > 1 and sums * len(found) <= _SMALL else []
+
+
+def _time(nest: Nest, lowered: Lowered, host: Host) -> float:
+    """Nanoseconds, about."""
+    entries = prod(nest.domain)
+    cycles = bytes = 0.0
+    for step in nest.steps:
+        heavy = isinstance(step.task, Point) and not pointwise.is_short(step.task.function)
+        cycles += (_HEAVY if heavy else 1) * step.task.dtype.itemsize
+    for base in {one for one in nest.reads() if one >= 0} | nest.stored:
+        bytes += lowered.dtype(base).itemsize * min(entries, lowered.extent(base))
+    return max(cycles * entries * 8 / host.vector_bits / _CYCLES, bytes / _BYTES)
+
+
+def is_own(task: Any, axes: Sequence[int]) -> bool:
+    """Whether each share has a result of its own, for the axis that is divided is reduced."""
+    return isinstance(task, Reduce) and 0 in axes
+
+
+def room(task: Any, axes: Sequence[int], nest: Nest) -> int:
+    """The bytes of a share's own sums, a multiple of a line of memory."""
+    size = prod(n for k, n in enumerate(nest.domain) if k not in axes) * task.dtype.itemsize
+    return int(-(-size // 64) * 64)
+
+
+def own_room(nest: Nest) -> int:
+    """The bytes of all sums of one share."""
+    return sum(room(step.task, step.axes, nest) for step in nest.steps if is_own(step.task, step.axes))
+
+
+def of_rows(nest: Nest, rows: int) -> Nest:
+    """The same nest over fewer rows, whose sums begin anew."""
+    found = Nest((rows, *nest.domain[1:]))
+    found.steps, found.made, found.stored = nest.steps, nest.made, nest.stored
+    return found
+
+
+def together(task: Reduce, axes: Sequence[int], nest: Nest, count: int) -> Nest:
+    """The nest that brings the sums of so many shares together."""
+    shape = tuple([n for k, n in enumerate(nest.domain) if k not in axes])
+    strides = (room(task, axes, nest) // task.dtype.itemsize, *in_order(shape))
+    found = Nest((count, *shape))
+    found.add(Reduce(task.target, (count, *shape), task.how, (View(SUMS, (count, *shape), strides),), (0,), task.dtype))
+    found.stored = {task.target}
+    return found
+
+
+# ---------------------------------------------------------------------- products
+
+
+class Part(NamedTuple):
+    """A share of a product, and how many entries further on its operands, its result and what it begins with lie."""
+
+    matrices: Matrices
+    a: int
+    b: int
+    c: int
+    start: int
+
+
+def of_product(found: Matrices, host: Host) -> list[Part]:
+    """The shares of a product of matrices; none if it stays whole."""
+    (m, n, k), batch = found.sizes, found.batch
+    many = 1 if batch is None else batch.many or 0
+    if found.calls or _product_time(m * n * k * many, found.dtype.itemsize, host) < LEAST:
+        return []
+    a, b, c = (Steps(side.row or 0, side.column or 0) for side in (found.a, found.b, found.c))
+    wide = 4 * host.lanes(found.kind)
+    if batch is not None:
+        down, across, along = (step or 0 for step in batch[1:])
+        parts = [
+            Part(found._replace(batch=batch._replace(many=count)), start * down, start * across, start * along, 0)
+            for start, count in shares(many, LOOPS)
+        ]
+    elif n >= 2 * wide:
+        parts = [
+            Part(found._replace(sizes=(m, count, k)), 0, start * b.column, start * c.column, start)
+            for start, count in shares(n, PRODUCTS, wide)
+        ]
+    else:
+        parts = [
+            Part(found._replace(sizes=(count, n, k)), start * a.row, 0, start * c.row, start * (found.start or 0))
+            for start, count in shares(m, PRODUCTS, 24)
+        ]
+    return parts if len(parts) > 1 else []
+
+
+class Steps(NamedTuple):
+    row: int
+    column: int
+
+
+def _product_time(terms: int, itemsize: int, host: Host) -> float:
+    return terms * itemsize * 8 / host.vector_bits / _CYCLES
+
+
+def of_contract(task: Contract, host: Host) -> list[Share]:
+    """The shares of a sum of products along its first axis; none if it stays whole."""
+    if _product_time(prod(task.domain), task.dtype.itemsize, host) < LEAST or 0 in task.axes:
+        return []
+    if task.region is not None:
+        free = [k for k in range(1, len(task.domain)) if k not in task.axes]
+        reach = sum((task.domain[k] - 1) * abs(task.region.strides[k]) for k in free)
+        if abs(task.region.strides[0]) <= reach:
+            return []  # two shares would add to one entry
+    found = shares(task.domain[0], LOOPS)
+    return found if len(found) > 1 else []

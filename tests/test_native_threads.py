@@ -1,0 +1,264 @@
+"""Is work that is divided among threads the same work? Whatever they are, and whoever takes which share."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symbolic as s
+from symbolic.backends.native import shares
+
+pytest.importorskip("llvmlite")
+from symbolic.backends.native import assembly, blocks, host, machine, making, team  # what LLVM is needed for
+from symbolic.backends.native.engine import load
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="one thread elsewhere")
+RNG = np.random.default_rng(15)
+COUNTING = """
+define void @work(ptr %table, i64 %i) {
+  %place = getelementptr i64, ptr %table, i64 %i
+  %old = load i64, ptr %place
+  %new = add i64 %old, 1
+  store i64 %new, ptr %place
+  ret void
+}
+define void @go(ptr %team, ptr %table, i64 %count) {
+  %how = load ptr, ptr %team
+  call void %how(ptr %team, ptr @work, ptr %table, i64 %count)
+  ret void
+}
+"""
+
+
+@pytest.fixture
+def go(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, int], None]:
+    """Adds 1 to so many first entries of an array, each by whoever comes first."""
+    monkeypatch.setenv("SYMBOLIC_THREADS", "3")
+    library = load(COUNTING)
+    code = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(library.address("go"))
+    code.library = library  # type: ignore[attr-defined]  # it must stay
+    address = team.address()
+    return lambda table, count: code(address, table.ctypes.data, count)
+
+
+def test_each_ticket_is_taken_once(go: Any) -> None:
+    table = np.zeros(1000, np.int64)
+    for k in range(2000):
+        go(table, (0, 1, 7, 1000)[k % 4])
+    assert (table == np.repeat([1500, 1000, 500], [1, 6, 993])).all()
+
+
+def test_callers_at_the_same_time_do_not_mix(go: Any) -> None:
+    tables = [np.zeros(100, np.int64) for _ in range(4)]
+
+    def call(table: Any) -> None:
+        for _ in range(1000):
+            go(table, 100)
+
+    threads = [threading.Thread(target=call, args=(one,)) for one in tables]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert all((one == 1000).all() for one in tables)
+
+
+def test_a_child_of_a_fork_works_alone(go: Any) -> None:
+    table = np.zeros(50, np.int64)
+    go(table, 50)
+    child = os.fork()
+    if child == 0:
+        go(table, 50)
+        team.address()
+        go(table, 50)
+        os._exit(0 if (table == 3).all() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    go(table, 50)
+    assert (table == 2).all()
+
+
+# ---------------------------------------------------------------------- programs
+
+
+@pytest.fixture(params=[1, 3])
+def divided(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """All work is divided that can be, on so many threads."""
+    threads: int = request.param
+    monkeypatch.setenv("SYMBOLIC_THREADS", str(threads))
+    monkeypatch.setattr(shares, "LEAST", -1.0)
+    monkeypatch.setattr(blocks, "_WORTH", 1)
+    monkeypatch.setattr(blocks, "_ROOM", 1 << 10)
+    on_threads(monkeypatch, threads > 1)
+    yield threads
+
+
+def on_threads(monkeypatch: pytest.MonkeyPatch, shared: bool) -> None:
+    """Programs are made from now on for a processor on which work is divided, or is not."""
+    wanted = host.host()._replace(shares=shared)
+    for one in (machine, making):
+        monkeypatch.setattr(one, "host", lambda: wanted)
+
+
+def code_of(program: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The assembly of a program."""
+    found: list[Any] = []
+
+    class Noted(assembly.Assembly):
+        def __init__(self, *of: Any) -> None:
+            super().__init__(*of)
+            found.append(self)
+
+    monkeypatch.setattr(making, "Assembly", Noted)
+    making.Making(program).loaded("")
+    return found[0]
+
+
+def softmax(x: Any, y: Any) -> Any:
+    z = np.tanh(x @ y)
+    z = np.exp(z - np.max(z, axis=-1, keepdims=True))
+    return np.sum(np.sqrt(z / np.sum(z, axis=-1, keepdims=True) + 1), axis=0)
+
+
+def rows(x: Any, y: Any) -> Any:
+    z = np.exp(np.cos(x))
+    z = z / np.sum(z, axis=-1, keepdims=True)
+    return z - np.max(z, axis=-1, keepdims=True)
+
+
+PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
+    "entries": lambda x, y: np.exp(np.sin(x)) * y.reshape(-1)[0],
+    "sums": lambda x, y: np.sum(x * x) + np.max(y) * np.min(x),
+    "sums of columns": lambda x, y: np.sum(x**2, axis=0) - np.max(x, axis=0),
+    "sums of rows": lambda x, y: np.sum(np.cos(x), axis=-1),
+    "products": lambda x, y: np.maximum(x @ y + 0.5, 0),
+    "the other way": lambda x, y: y.T @ x.swapaxes(-1, -2),
+    "softmax": softmax,
+    "row by row": rows,
+    "tensors": lambda x, y: np.einsum("...ij,jk->...ki", x, y),
+    "cut": lambda x, y: x[..., : max(1, x.shape[-2] - 3), :] @ y,
+    "rows by rows": lambda x, y: x @ np.swapaxes(x, -1, -2) + np.mean(y),
+}
+SHAPES = [
+    ((1, 3), (3, 2)),
+    ((130, 33), (33, 150)),
+    ((60, 70), (70, 300)),
+    ((513, 9), (9, 17)),
+    ((16, 20, 30), (30, 40)),
+]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_divided_program_is_the_program(divided: int, name: str, dtype: Any) -> None:
+    for one, other in SHAPES:
+        x, y = RNG.normal(size=one).astype(dtype), RNG.normal(size=other).astype(dtype)
+        want = PROGRAMS[name](x, y)
+        with s.use("native"):
+            net = s.symbolic(lambda x, y: PROGRAMS[name](x, y), np.ndarray, np.ndarray)
+            got = net.predict(x, y)
+        close = 400 * np.finfo(dtype).eps
+        np.testing.assert_allclose(got, want, rtol=close, atol=close * float(np.max(np.abs(want))), err_msg=f"{one}")
+
+
+@pytest.mark.parametrize("shapes", [((700, 90), (90, 200)), ((100, 30), (30, 65)), ((16, 25, 20), (20, 129))], ids=str)
+def test_results_do_not_depend_on_how_many_threads_there_are(shapes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = (np.ascontiguousarray(RNG.normal(size=one)) for one in shapes)
+    found: dict[str, set[bytes]] = {name: set() for name in PROGRAMS}
+    monkeypatch.setattr(shares, "LEAST", -1.0)
+    for threads in (1, 2, 3):
+        monkeypatch.setenv("SYMBOLIC_THREADS", str(threads))
+        on_threads(monkeypatch, threads > 1)
+        for name, program in PROGRAMS.items():
+            with s.use("native"):
+                net = s.symbolic(lambda x, y, program=program: program(x, y), np.ndarray, np.ndarray)
+                found[name].add(np.asarray(net.predict(x, y)).tobytes())
+    assert {name: len(one) for name, one in found.items()} == dict.fromkeys(PROGRAMS, 1)
+
+
+def test_what_is_not_finite_in_any_share_is_seen(divided: int) -> None:
+    x = np.full(5000, 1.0)
+    with s.use("native"):
+        net = s.symbolic(lambda x: np.log(x) * 2, np.ndarray)
+        for at in (0, 2600, 4999):
+            bad = x.copy()
+            bad[at] = 0.0
+            with np.errstate(divide="raise"), pytest.raises(s.SymbolicError, match="divide by zero"):
+                net.predict(bad)
+            np.testing.assert_array_equal(net.predict(x), np.zeros(5000))
+
+
+def test_steps_are_the_same_steps(divided: int) -> None:
+    """Products, their gradients and updates, in one call into machine code."""
+    x, y = RNG.normal(size=(96, 40)).astype(np.float32), RNG.normal(size=(96, 10)).astype(np.float32)
+    start = RNG.normal(size=(40, 130)).astype(np.float32), RNG.normal(size=(130, 10)).astype(np.float32)
+    losses: list[Any] = []
+    for way in ("numpy", "native"):
+        with s.use(way):
+            w, v = s.Weight(start[0].copy()), s.Weight(start[1].copy())
+            net = s.symbolic(lambda x, y, w=w, v=v: np.mean((np.tanh(x @ w) @ v - y) ** 2), np.ndarray, np.ndarray)
+            step = net.trainer(s.SGD(0.01))
+            losses.append([float(step(x, y)) for _ in range(12)])
+    np.testing.assert_allclose(losses[0], losses[1], rtol=1e-4)
+
+
+def test_work_is_divided_where_it_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_threads(monkeypatch, True)
+
+    def kinds(*inputs: Any) -> set[type]:
+        with s.use("native"):
+            net = s.symbolic(lambda x: np.sum(np.exp(x)), np.ndarray)
+            code = code_of(net.program(*inputs), monkeypatch)
+        return {type(one) for calls in code.segments for one in calls}
+
+    assert assembly.Shared not in kinds(np.zeros(1000))
+    assert assembly.Shared in kinds(np.zeros(1_000_000))
+
+
+def test_no_two_shares_have_memory_in_common(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For panels of a product, for sums, and for what lives within a block."""
+    on_threads(monkeypatch, True)
+    monkeypatch.setattr(shares, "LEAST", -1.0)
+    x, y = RNG.normal(size=(500, 300)), RNG.normal(size=(300, 400))
+    divided = 0
+    for program in (PROGRAMS["products"], softmax, lambda x, y: np.sum(x) * np.sum(y)):
+        with s.use("native"):
+            net = s.symbolic(lambda x, y, program=program: program(x, y), np.ndarray, np.ndarray)
+            code = code_of(net.program(x, y), monkeypatch)
+        for shared in [one for calls in code.segments for one in calls if isinstance(one, assembly.Shared)]:
+            own = [
+                {place for call in calls_of(one) for place in call.pointers if within(code, place)}
+                for one in shared.calls
+            ]
+            divided += all(own)
+            assert len(set().union(*own)) == sum(map(len, own))
+    assert divided >= 3
+
+
+def calls_of(one: Any) -> list[Any]:
+    return [*one.begun, *one.whole, *one.left] if isinstance(one, assembly.Blocks) else [one]
+
+
+def within(code: Any, place: Any) -> bool:
+    """Whether a place is a share's own."""
+    return place.base == assembly.WORK or any(place.base in one.kept for one in code.native.groups.values())
+
+
+def test_a_number_of_threads_that_is_none_is_told() -> None:
+    code = "from symbolic.backends.native.host import threads\nprint(threads())"
+    for word, out in (("2", "2"), ("1", "1"), ("100", "4")):
+        run = subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "SYMBOLIC_THREADS": word}, capture_output=True
+        )
+        assert run.stdout.decode().strip() == out
+    run = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "SYMBOLIC_THREADS": "two"}, capture_output=True
+    )
+    assert b"SYMBOLIC_THREADS is 'two'" in run.stderr
