@@ -6,12 +6,14 @@ name, a flag) is compared at each call. Within another trace nothing runs: the g
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
 
+from symbolic.backends.native.abi import Callee, quick
 from symbolic.context import here, inside, source
 from symbolic.differentiate import gradients, ones_like
 from symbolic.differentiated import check_position, no_gradient, positions, scalar
@@ -35,6 +37,7 @@ from symbolic.usual import gradient, is_given
 from symbolic.values import like_argument, native
 
 T = TypeVar("T")
+_KINDS = 16  # of calls for which code is attached, which stays with the function
 _FLOATING = (float, complex, np.floating, np.complexfloating, np.ndarray)
 
 
@@ -84,7 +87,8 @@ def _title(f: Callable[..., Any]) -> str:
     return getattr(f, "__name__", None) or type(f).__name__
 
 
-class Derivative:
+@quick
+class Derivative(Callee):
     """A function and the arguments to differentiate it by; its traces are kept here."""
 
     shortcuts: Shortcuts
@@ -114,6 +118,7 @@ class Derivative:
         self.single, self.argnums = positions(argnums)
         self.paths = Paths(partial(_title, f))
         self.shortcuts = Shortcuts()
+        self.tried: weakref.WeakSet[Any] = weakref.WeakSet()  # code of which calls in machine code were tried
         self.__wrapped__ = f
         self.__name__ = f"{'value_and_' if value else ''}{self.verb}({self.title})"
         self.__doc__ = getattr(f, "__doc__", None)
@@ -177,15 +182,30 @@ class Derivative:
         found, on, executable = self.on_path(call, lambda on: self._called(call, args, on))
         if not kwargs and call.is_flat(args):
             self.shortcuts.offer(executable, lambda: gradient(self, on, call, args, executable))
+            self._in_machine_code(call, args, on, executable)
         return found
+
+    def _in_machine_code(self, call: Call, args: tuple[Any, ...], on: Specialization, executable: Executable) -> None:
+        """The next calls of this kind without Python in between, where the machine can."""
+        code: Any = executable.code
+        if not getattr(code, "segment", "") or code in self.tried or len(self.tried) >= _KINDS:
+            return
+        from symbolic.backends.native.derivatives import enter  # which is loaded with the first native program
+
+        self.tried.add(code)
+        enter(self, code, on, len(args), partial(self._found, call, args, on))
 
     def _called(self, call: Call, args: tuple[Any, ...], on: Specialization) -> tuple[Any, Specialization, Executable]:
         executable: Executable = on.cached(("grad", *call.asked), lambda: self._program(on, call))
         primal = len(on.outputs)
         results = executable.derivatives([*call.values, *on.snapshots()], primal, len(executable.program.outputs))
+        return self._found(call, args, on, results), on, executable
+
+    def _found(self, call: Call, args: tuple[Any, ...], on: Specialization, results: Sequence[Any]) -> Any:
+        """What a call gives, of the program's outputs."""
+        primal = len(on.outputs)
         deltas = {k: like_argument(call.leaves[k], one) for k, one in zip(call.asked, results[primal:], strict=True)}
-        answer = self._answer(returned(on).rebuilt(results[:primal]), self._structured(call, args, deltas))
-        return answer, on, executable
+        return self._answer(returned(on).rebuilt(results[:primal]), self._structured(call, args, deltas))
 
     def _answer(self, value: Any, gradient: tuple[Any, ...]) -> Any:
         found = gradient[0] if self.single else gradient

@@ -80,9 +80,12 @@ class SymbolicFunction(Layer[Any, Any]):
 
     # ------------------------------------------------------------------ calling
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        inputs = not kwargs and len(args) == self.plan.leading and here.trace is None
-        if inputs and not any(isinstance(one, Layer) for one in args):
-            return self.predict(*args)
+        if not kwargs and len(args) == self.plan.leading and here.trace is None:
+            for one in args:
+                if isinstance(one, Layer):
+                    break
+            else:
+                return self.predict(*args)
         values, hyper = self._bind(args, kwargs)
         if not values and hyper:
             store = here.trace.store() if here.trace is not None else None  # the same weights at the next trace

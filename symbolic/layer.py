@@ -217,8 +217,12 @@ class Layer(Asked, Arraylike, Operators, Generic[In_contra, Out_co]):
     def __call__(self, **named: Any) -> Any: ...
     def __call__(self, *inputs: Any) -> Any:  # type: ignore[misc]  # names are for symbolic functions, which take them
         """With layers it composes (natives among them become Literals), with native values it predicts."""
-        if here.trace is None and not any(isinstance(one, Layer) for one in inputs):
-            return self.predict(*inputs)  # type: ignore[misc]  # of inputs that only the overloads know
+        if here.trace is None:
+            for one in inputs:
+                if isinstance(one, Layer):
+                    break
+            else:
+                return self.predict(*inputs)  # type: ignore[misc]  # of inputs that only the overloads know
         return self.apply(Installed.runtime.combine(inputs))
 
     def apply(self, input: AnyLayer) -> AnyLayer:

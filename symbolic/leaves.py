@@ -152,7 +152,7 @@ class Cell(Owned):
         """An array that the next value may be written into."""
         self.own()
         spare, self.spare = self.spare, None
-        return np.empty_like(self.value) if spare is None else spare
+        return blank_like(self.value) if spare is None else spare
 
     def changes(self, value: Any, delta: Any) -> list[Change]:
         """Take the new value; the old array is kept for the step after, unless somebody holds it."""
@@ -205,7 +205,7 @@ class Weight(Layer[Tape[object, Never], Tape[D, G]], Tape[D, G], Generic[D, G]):
                 DtypeError,
             )
         self = Layer.__new__(cls)
-        set_once(self, "cell", Cell(frozen(value, writeable=True)))
+        set_once(self, "cell", Cell(in_lines(frozen(value, writeable=True))))
         set_once(self, "optimizer", optimizer)
         set_once(self, "name", name)
         return self
@@ -297,6 +297,27 @@ def frozen(value: Any, writeable: bool = False) -> Any:
     elif type(value) in (tuple, list):
         value = type(value)(frozen(entry, writeable) for entry in value)
     return value
+
+
+def in_lines(value: Any) -> Any:
+    """An array that is ours, moved to where `blank_like` puts it."""
+    if not isinstance(value, np.ndarray) or value.nbytes < _LINE or not value.flags.c_contiguous:
+        return value
+    moved = blank_like(value)
+    np.copyto(moved, value)
+    return moved
+
+
+def blank_like(value: Any) -> Any:
+    """An array of this kind, not filled, that begins where a line of the cache does: no vector is read from two."""
+    if value.nbytes < _LINE or not value.flags.c_contiguous:
+        return np.empty_like(value)
+    memory = np.empty(value.nbytes + _LINE - 1, np.uint8)
+    start = -memory.__array_interface__["data"][0] % _LINE
+    return memory[start : start + value.nbytes].view(value.dtype).reshape(value.shape)
+
+
+_LINE = 64  # bytes
 
 
 def like(old: Any, new: Any) -> Any:

@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, TypeAlias
 
+from symbolic.backends.native.abi import CHOICES
 from symbolic.backends.numpy import compiled
 from symbolic.backends.schedule import is_large
 from symbolic.errors import SymbolicError, warn
@@ -114,6 +115,7 @@ def _there() -> bool:
 
 def _choose(machine: str) -> None:
     _Choice.name = machine
+    CHOICES.value += 1
     steps = sys.modules.get("symbolic.backends.native.steps")
     for held in list(steps.ALL) if steps is not None else ():
         held.settle()

@@ -13,14 +13,15 @@ from weakref import ref
 
 import numpy as np
 
-from symbolic.changes import COMMITTING, STEPPING, put
+from symbolic.changes import COMMITTING, STEPPING
 from symbolic.context import here
 from symbolic.execution import Executable, Specialization, finite
+from symbolic.finite import finite_tests
 from symbolic.leaves import Cell, as_kind
 from symbolic.ops.passing import Tuple
 from symbolic.optimizer import Optimizer
 from symbolic.shortcut import Unusual, Writer
-from symbolic.spec import AnySpec, Spec, product
+from symbolic.spec import AnySpec, Spec
 from symbolic.states import LAST_MOVER
 from symbolic.values import entries, finished, like_argument
 
@@ -35,32 +36,6 @@ def is_given(value: Any, inputs: Sequence[Any]) -> bool:
     taken = list(entries(value)) if type(value) is tuple else [value]
     flat = type(value) is not tuple or len(taken) == len(value)
     return flat and len(taken) == len(inputs) and all(a is b for a, b in zip(taken, inputs, strict=True))
-
-
-def finite_tests(specs: Sequence[AnySpec], names: Sequence[str]) -> list[str]:
-    """Quick tests that all hold only if no output has an infinity or a NaN; they never warn.
-
-    Two arrays of one size are looked at together: where an entry is not finite, neither is a product with it.
-    """
-    tests: list[str] = []
-    waiting: dict[Any, str] = {}
-    for spec, name in zip(specs, names, strict=True):
-        dtype, shape = (spec.dtype, spec.shape) if isinstance(spec, Spec) and spec.known else (None, None)
-        if dtype is None or shape is None or (dtype.kind not in "biu" and dtype not in _SQUARED):
-            tests.append(f"finite(({name},))")
-        elif dtype.kind == "f" and not shape:
-            tests.append(f"isfinite({name})")
-        elif dtype.kind == "f":
-            key = dtype, product(shape)
-            other = waiting.pop(key, None)
-            if other is None:
-                waiting[key] = name
-            else:
-                tests.append(f"isfinite(vdot({other}, {name}))")
-    return tests + [f"isfinite(vdot({name}, {name}))" for name in waiting.values()]
-
-
-_SQUARED = {np.dtype(np.float32), np.dtype(np.float64)}
 
 
 class Usual(Writer):
@@ -342,8 +317,9 @@ class _Stepping(Usual):
     def targets(self, depth: int) -> list[str]:
         """The arrays that new values are written into."""
         arrays = [k for k in self.step.moving if isinstance(self.on.weights[k].cell.value, np.ndarray)]
-        for k in arrays:
-            self.write(f"n{k} = c{k}.blank()", depth=depth)
+        for k in arrays:  # `Cell.blank`, of a cell that nobody else holds
+            self.write(f"n{k} = c{k}.spare", f"if n{k} is None:", f"    n{k} = c{k}.blank()", depth=depth)
+            self.write("else:", f"    c{k}.spare = None", depth=depth)
         return [f"n{k}" for k in arrays]
 
     # ------------------------------------------------------------------ what is done
@@ -353,21 +329,24 @@ class _Stepping(Usual):
         first += len(deltas)
         new = dict(zip(self.step.moving, self.results[first:], strict=False))
         states = iter(self.results[first + len(self.step.moving) :])
-        self.names.update(put=put, kind=as_kind)
-        changes = []
+        self.names.update(kind=as_kind)
+        changes: list[tuple[str, str, str]] = []
         for k, delta in enumerate(deltas):
-            changes.append(f"(c{k}, '_delta', {delta})")
+            changes.append((f"c{k}", "_delta", delta))
             if k in new:
                 changes += self.moved(k, new[k], f"n{k}" in targets)
         changes += [one for g, group in enumerate(self.groups) for one in self.counted(g, *group, states)]
-        self.write("with COMMITTING:", depth=2)
-        self.write(f"    put(({', '.join(changes)},))", depth=2)
+        owners = self.name(tuple([self.names[owner] for owner, _, _ in changes]), "owners")
+        fields = self.name(tuple([field for _, field, _ in changes]), "fields")
+        values = "".join(f"{value}, " for _, _, value in changes)
+        self.write("with COMMITTING:", depth=2)  # and in one call into compiled code, as `changes.put`
+        self.write(f"    any(map(setattr, {owners}, {fields}, ({values})))", depth=2)
 
-    def moved(self, k: int, result: str, is_array: bool) -> list[str]:
+    def moved(self, k: int, result: str, is_array: bool) -> list[tuple[str, str, str]]:
         """The changes of a weight's cell; see `Cell.changes`."""
         if is_array:
             self.write(f"if {result} is not n{k}:", f"    {result} = kind(c{k}._value, {result})", depth=2)
-            spare = [f"(c{k}, 'spare', None if c{k}.exposed else c{k}._value)"]
+            spare = [(f"c{k}", "spare", f"None if c{k}.exposed else c{k}._value")]
         else:
             if type(self.on.weights[k].cell.value) is float:
                 self.write(f"if type({result}) is not float:", depth=2)
@@ -375,19 +354,19 @@ class _Stepping(Usual):
             else:
                 self.write(f"{result} = kind(c{k}._value, {result})", depth=2)
             spare = []
-        return [f"(c{k}, '_value', {result})", *spare, f"(c{k}, 'exposed', False)"]
+        return [(f"c{k}", "_value", result), *spare, (f"c{k}", "exposed", "False")]
 
-    def counted(self, g: int, optimizer: Any, numbers: Sequence[int], states: Any) -> list[str]:
+    def counted(self, g: int, optimizer: Any, numbers: Sequence[int], states: Any) -> list[tuple[str, str, str]]:
         """The changes of an optimizer; see `Optimizer.changes`."""
         if optimizer is None:
             return []
-        found = [f"(steps{g}, '_taken', taken{g} + 1)"]
+        found = [(f"steps{g}", "_taken", f"taken{g} + 1")]
         if optimizer.names:
             entries = []
             for n, k in enumerate(numbers):
                 state = "".join([next(states) + ", " for _ in optimizer.names])
                 entries.append(f"{id(self.on.weights[k])}: (state{g}_{n}[0], ({state}))")
-            found.append(f"(kept{g}, '_entries', {{**kept{g}._entries, {', '.join(entries)}}})")
+            found.append((f"kept{g}", "_entries", f"{{**kept{g}._entries, {', '.join(entries)}}}"))
         return found
 
 

@@ -3,6 +3,7 @@
 # what a weight's delta is, is of no interest here
 # mypy: disable-error-code="var-annotated"
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from threads import in_threads
 
 import symbolic as s
 from symbolic import SGD, Weight, symbolic
+from symbolic.backends.quiet import loud, quiet
 from symbolic.inference import Inference
 from symbolic.network import network
 from symbolic.ops.indexing import assign
@@ -146,6 +148,74 @@ def test_every_shape_and_dtype_trains_the_same_at_each_step(shape: Any, dtype: A
     for _ in range(5):
         assert net.train(x, optimizer=SGD(0.0)) == 2.0 * np.prod(shape)
         assert w.delta.shape == shape and w.delta.dtype == dtype and np.all(w.delta == 2.0)
+
+
+# --------------------------------------------------------------------------- code and interpreter
+
+SHORT: list[Any] = [
+    lambda x, b, r: np.sum(np.logaddexp(0.0, x * b) * r),
+    lambda x, b, r: np.mean(np.maximum(x + b, 0) * r),
+    lambda x, b, r: np.sum(np.minimum(b, x) / r),
+    lambda x, b, r: np.sum(np.where(x > 0.5, x, 0) * b),
+    lambda x, b, r: np.sum(np.where(x > 0.5, 1, 0) * b * x),
+    lambda x, b, r: np.sum(np.power(np.abs(x) + 1.0, b) - r),
+    lambda x, b, r: np.sum(r / (x * x + b) ** 2),
+    lambda x, b, r: np.sum(np.arctan2(x, b)) * r,
+    lambda x, b, r: np.sum(np.max(x, axis=0)) * np.sum(b) + np.sum(np.mean(x, axis=-1, keepdims=True)) * r,
+]
+
+
+@pytest.mark.parametrize("f", SHORT)
+@pytest.mark.parametrize("shape", [(7,), (1,), (3, 4), (1, 4), (1, 1), (2, 3, 5), (4, 1)], ids=str)
+@pytest.mark.parametrize("narrow", [(1,), "last"], ids=str)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=lambda one: one.__name__)
+def test_code_gives_the_interpreters_bits(f: Any, shape: Any, narrow: Any, dtype: Any) -> None:
+    """Whatever shorter way code takes with single entries, numbers and sums along axes that were stretched."""
+    random = np.random.default_rng(len(shape))
+    x = random.normal(size=shape).astype(dtype)
+    b = (np.abs(random.normal(size=narrow if narrow != "last" else (*shape[:-1], 1))) + 1.0).astype(dtype)
+    for r in (0.7, 1e300, float("nan"), -0.0):
+        ours = s.value_and_grad(f, (0, 1, 2))
+        with np.errstate(all="ignore"):
+            found = [ours(x, b, r) for _ in range(5)]
+        for value, gradients in found[1:]:
+            for one, other in zip((value, *gradients), (found[0][0], *found[0][1]), strict=True):
+                assert type(one) is type(other)
+                np.testing.assert_array_equal(one, other)
+                np.testing.assert_array_equal(np.signbit(one), np.signbit(other))
+
+
+def test_the_way_back_says_nothing_and_leaves_the_settings_as_they_were() -> None:
+    """A quick way to switch warnings off is as `np.errstate`: for this thread, for this while, and nothing else."""
+    f = s.value_and_grad(lambda x: np.sum(np.where(x >= 0, x, np.sqrt(-x))))  # 0 · (1 / 0) on the way back
+    before, size = np.geterr(), np.getbufsize()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(5):
+            assert f(np.zeros(3))[1][0] == 1.0
+    assert np.geterr() == before
+    with np.errstate(all="raise", under="ignore"):
+        inside = np.geterr()
+        for _ in range(5):
+            assert f(np.zeros(3))[1][0] == 1.0
+            assert np.geterr() == inside
+    np.setbufsize(16 * 1024)
+    try:
+        f(np.zeros(3))
+        assert np.getbufsize() == 16 * 1024
+        token = quiet()
+        try:
+            assert np.getbufsize() == 16 * 1024 and set(np.geterr().values()) == {"ignore"}
+        finally:
+            loud(token)
+    finally:
+        np.setbufsize(size)
+    assert np.geterr() == before
+    net = symbolic(lambda x: np.sum(np.log(x)), np.ndarray, returns=float)
+    for _ in range(4):
+        net.predict(np.ones(3))
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        net.predict(np.zeros(3))
 
 
 # --------------------------------------------------------------------------- arrays that are written to

@@ -355,7 +355,8 @@ rooms = [name for name in sys.modules if name.startswith(("llvmlite", "symbolic.
 print(losses, ",".join(sorted(rooms)), net.explain(x, optimizer=s.Adam(0.1)).split(",")[0], sep=chr(10))
 """
 RUNNING = {
-    *("abi", "engine", "fitting", "host", "identity", "layouts", "machine", "pool", "predictions", "recipes"),
+    *("abi", "answers", "engine", "fitting", "host", "identity", "layouts", "machine", "pool", "predictions"),
+    "recipes",
     *("steps", "store", "watching"),
 }
 """The rooms that are needed to run code which was compiled before."""

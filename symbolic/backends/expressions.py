@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from symbolic.ops.arithmetic import square
+from symbolic.ops.binding import Written
+from symbolic.ops.choosing import where_into
 from symbolic.ops.families import quotient
 from symbolic.plan import Instruction, Program
 from symbolic.spec import Spec
@@ -66,18 +68,62 @@ def _are_numbers(program: Program, one: Instruction) -> bool:
     )
 
 
+def written(kernel: Written, values: Sequence[str], target: str, name: Callable[[Any], str]) -> str:
+    """What a kernel says of itself."""
+    return kernel.text.format(*values, out=target, **{key: name(value) for key, value in kernel.names.items()})
+
+
+def may_overwrite(one: Instruction) -> bool:
+    """Whether the result's array may be an operand's."""
+    return isinstance(one.kernel, np.ufunc) or (isinstance(one.kernel, Written) and one.kernel.early)
+
+
 def boxed(program: Program, one: Instruction, constants: dict[int, Any]) -> dict[int, Any]:
     """Constants of Python's among arrays of one dtype, as that dtype's: what a ufunc would make of them each time."""
-    if not (one.takes_out and one.kernel in _ALIKE):
+    dtype = _common(program, one)
+    if dtype is None:
         return {}
-    specs = [program.specs[k] for k in one.sources]
-    dtypes = {spec.dtype for spec in specs if isinstance(spec, Spec) and spec.python is None}
-    if len(dtypes) != 1 or not dtypes <= _REAL or not all(isinstance(spec, Spec) for spec in specs):
-        return {}
-    (dtype,) = dtypes
     found = {k: constants[k] for k in one.sources if type(constants.get(k)) in (int, float)}
     fit = {k: value for k, value in found.items() if abs(value) <= _SAFE or not math.isfinite(value)}
     return {k: np.array(value, dtype) for k, value in fit.items()}
+
+
+def numbers(program: Program, one: Instruction, at: int) -> dict[int, Any]:
+    """The same for numbers that only the run knows: with the dtype of the array that each is put into before.
+
+    Where nothing is warned of, since a number may be too large for a smaller dtype.
+    """
+    dtype = _common(program, one)
+    if dtype is None or (at < program.split and dtype != np.dtype(float)):
+        return {}
+    specs = {k: program.specs[k] for k in one.sources}
+    return {k: dtype for k, spec in specs.items() if isinstance(spec, Spec) and spec.python is float}
+
+
+def _common(program: Program, one: Instruction) -> Any:
+    """The dtype of an operation's arrays, to which Python's numbers are brought; `None` where there is no such one."""
+    kernel = one.kernel.names.get("ufunc") if isinstance(one.kernel, Written) else one.kernel
+    if not (one.takes_out and isinstance(one.spec, Spec) and (kernel in _ALIKE or kernel is where_into)):
+        return None
+    sources = one.sources[1:] if kernel is where_into else one.sources
+    specs = [program.specs[k] for k in sources]
+    dtypes = {spec.dtype for spec in specs if isinstance(spec, Spec) and spec.python is None}
+    if kernel is where_into and not dtypes:
+        dtypes = {one.spec.dtype}
+    if len(dtypes) != 1 or not dtypes <= _REAL or not all(isinstance(spec, Spec) for spec in specs):
+        return None
+    return dtypes.pop()
+
+
+def narrow(program: Program, one: Instruction) -> list[int]:
+    """Operands with one entry beside those of the result's shape: without axes a ufunc takes them in less time."""
+    if one.kernel not in _ALIKE or not isinstance(one.spec, Spec) or not one.spec.shape:
+        return []
+    specs = {k: program.specs[k] for k in one.sources}
+    shapes = {k: spec.shape for k, spec in specs.items() if isinstance(spec, Spec) and spec.python is None}
+    if len(shapes) != len(specs) or one.spec.shape not in shapes.values() or {1} >= set(one.spec.shape):
+        return []
+    return [k for k, shape in shapes.items() if shape and {1} >= set(shape)]
 
 
 _SAFE = 2.0**120  # within every dtype's range

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.backends.expressions import boxed, infix, is_silent, product_of
+from symbolic.backends.expressions import boxed, infix, is_silent, may_overwrite, narrow, numbers, product_of, written
+from symbolic.backends.quiet import loud, quiet
 from symbolic.backends.schedule import Group, Unit, is_cut, members_of
+from symbolic.ops.binding import Written
 from symbolic.plan import Instruction, Program, is_buffer, own
 from symbolic.spec import Spec
 
@@ -30,7 +32,7 @@ class Writer:
         self.program, self.order = program, order
         self.targets = {k: f"o{k}" for k in into}
         self.into = {program.outputs[k]: f"o{k}" for k in into if _writable(program, k)}
-        self.names: dict[str, Any] = {"own": own, "copyto": np.copyto, "errstate": np.errstate, "empty": np.empty}
+        self.names: dict[str, Any] = {"own": own, "copyto": np.copyto, "empty": np.empty, "quiet": quiet, "loud": loud}
         self.constants = dict(program.constants)
         self.names |= {f"v{k}": value for k, value in program.constants}
         self.source = ""
@@ -41,6 +43,7 @@ class Writer:
         self.buffers: dict[int, str] = {}  # the alias root that a buffer holds now
         self.idle: dict[Any, list[str]] = {}
         self.silent = False  # within a block in which nothing is warned of
+        self.boxes: dict[Any, str] = {}  # numbers that lie in an array by now, for the function that is being written
 
     @property
     def buffered(self) -> bool:
@@ -53,6 +56,7 @@ class Writer:
         names = [*(f"v{k}" for k in range(len(program.leaves))), *self.targets.values()]
         self.begin(f"def program({', '.join(names)}):")
         self.units(0, self.order)
+        self.heard("    ")
         rest = {k: name for k, name in self.targets.items() if program.outputs[k] not in self.into}
         self.lines += [f"    copyto({name}, v{program.outputs[k]})" for k, name in rest.items()]
         results = [rest[k] if k in rest else self.result(k) for k in range(len(program.outputs))]
@@ -74,6 +78,7 @@ class Writer:
             self.lines.append(f"    {', '.join(self.targets.values())}, = targets")
         self.lines += [f"    v{k} = s[{k}]" for k in sorted(needed)]
         self.units(first, units)
+        self.heard("    ")
         end = first + len(units)
         later = {
             k for unit in self.order[end:] for at in members_of(unit) for k in self.program.instructions[at].sources
@@ -83,7 +88,7 @@ class Writer:
         return self.ended()
 
     def begin(self, head: str) -> None:
-        self.lines, self.at, self.silent = [head], {}, False
+        self.lines, self.at, self.silent, self.boxes = [head], {}, False, {}
 
     def ended(self) -> tuple[str, dict[int, int]]:
         source = "\n".join([*self.lines, "    pass"] if len(self.lines) == 1 else self.lines)
@@ -94,7 +99,7 @@ class Writer:
     def units(self, first: int, units: Sequence[Unit]) -> None:
         for position, unit in enumerate(units, first):
             if isinstance(unit, Group):
-                self.silent = False
+                self.heard("    ")
                 self.group(position, unit)
             else:
                 self.quietly(unit, "    ")
@@ -105,18 +110,29 @@ class Writer:
         one = self.program.instructions[at]
         wanted = at >= self.program.split and (self.silent or not is_silent(one))
         if wanted and not self.silent:
-            self.lines.append(f"{indent}with errstate(all='ignore'):")
-        self.silent = wanted
+            self.lines += [f"{indent}token = quiet()", f"{indent}try:"]
+            self.silent = True
+        elif not wanted:
+            self.heard(indent)
         return indent + "    " if wanted else indent
+
+    def heard(self, indent: str) -> None:
+        """Leave the block without warnings."""
+        if self.silent:
+            self.lines += [f"{indent}finally:", f"{indent}    loud(token)"]
+        self.silent = False
 
     def instruction(self, position: int, at: int) -> None:
         one = self.program.instructions[at]
-        early = one.node.elementwise and isinstance(one.kernel, np.ufunc)  # it may write over an operand
+        early = one.node.elementwise and may_overwrite(one)
         if early:
             self.bury(position, at)
         values = [f"v{k}" for k in one.sources]
-        line = infix(self.program, one, values, self.name) or self.call(at, one, values, self.target(one))
-        self.write(at, f"v{one.target} = {line}", "        " if self.silent else "    ")
+        indent = "        " if self.silent else "    "
+        line = infix(self.program, one, values, self.name)
+        if not line:
+            line = self.call(at, one, self.handy(at, one, values, indent), self.target(one))
+        self.write(at, f"v{one.target} = {line}", indent)
         if not early:
             self.bury(position, at)
 
@@ -129,6 +145,22 @@ class Writer:
         self.names[name] = value
         return name
 
+    def handy(self, at: int, one: Instruction, values: list[str], indent: str) -> list[str]:
+        """The operands in the form that costs a ufunc least."""
+        found = dict(zip(one.sources, values, strict=True))
+        for k, dtype in numbers(self.program, one, at).items():
+            if k not in self.constants:
+                found[k] = self.boxes.get((k, dtype)) or self.box(k, dtype, indent)
+        for k in narrow(self.program, one):
+            found[k] = f"{found[k]}.reshape(())"
+        return [found[k] for k in one.sources]
+
+    def box(self, k: int, dtype: Any, indent: str) -> str:
+        """A number in an array of a dtype from here on."""
+        name = self.boxes[k, dtype] = self.name(np.empty((), dtype), "t")
+        self.lines.append(f"{indent}{name}[()] = v{k}")
+        return name
+
     def call(self, at: int, one: Instruction, values: list[str], target: str) -> str:
         """The call of the kernel, or of one that does the same."""
         for k, array in boxed(self.program, one, self.constants).items():
@@ -137,6 +169,8 @@ class Writer:
                 for source, value in zip(one.sources, values, strict=True)
             ]
         kernel = product_of(self.program, one, at, target) or one.kernel
+        if isinstance(kernel, Written):
+            return written(kernel, values, target, self.name)
         return f"{self.name(kernel)}({', '.join([*values, target] if one.takes_out else values)})"
 
     # ------------------------------------------------------------------ a group
@@ -163,7 +197,7 @@ class Writer:
         for at, line in zip(group.members, body, strict=True):
             indent = self.quietly(at, "        ")
             self.write(at, line, indent)
-        self.silent = False
+        self.heard("        ")
         self.lines += [f"    v{one.target} = f{one.target}" for one in kept]
         for at in group.members:
             self.bury(position, at)
@@ -222,7 +256,7 @@ class _Blocks:
         lines = []
         for n, (at, one) in enumerate(zip(self.group.members, instructions, strict=True)):
             values = [names[k] for k in one.sources]
-            early = isinstance(one.kernel, np.ufunc)
+            early = may_overwrite(one)
             if early:
                 self.bury(n, one, names, last)
             target = f"y{one.target}" if one.target in self.kept else self.taken(one)

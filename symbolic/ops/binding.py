@@ -18,6 +18,21 @@ from symbolic.literal import as_layer
 Kernel = Callable[..., Any]
 
 
+class Written:
+    """A kernel that code can write out: `text` with the operands as `{0}`, `{1}`, …, `{out}`, and others by name.
+
+    It is called as any other kernel. `early` says that it may write over an operand.
+    """
+
+    __slots__ = ("call", "early", "names", "text")
+
+    def __init__(self, call: Kernel, text: str, early: bool = False, **names: Any) -> None:
+        self.call, self.text, self.early, self.names = call, text, early, names
+
+    def __call__(self, *values: Any) -> Any:
+        return self.call(*values)
+
+
 @lru_cache(maxsize=1024)
 def signature(function: Callable[..., Any]) -> inspect.Signature:
     if isinstance(function, np.ufunc):

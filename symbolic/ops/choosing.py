@@ -47,7 +47,7 @@ def where_into(condition: Any, one: Any, other: Any, out: Any) -> Any:
     """np.where, into an array that is neither of the operands; without an array, into a new one."""
     if out is None:
         return np.where(condition, one, other)
-    np.copyto(out, other)
+    out[...] = other
     np.copyto(out, one, where=condition)
     return out
 

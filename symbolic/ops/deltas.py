@@ -14,7 +14,7 @@ from symbolic.context import here
 from symbolic.layer import AnyLayer, Layer
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
-from symbolic.ops.binding import Kernel
+from symbolic.ops.binding import Kernel, Written
 from symbolic.ops.operation import PYTHON_OPERATORS, Operation, array
 from symbolic.spec import AnySpec, Spec, broadcast, normalize_axes, product, spec_of, ufunc_dtype
 
@@ -122,6 +122,24 @@ def fit(value: Any, shape: tuple[int, ...], dtype: Any, python: type | None) -> 
     return cast(value, dtype)
 
 
+def _sums(shape: tuple[int | None, ...], wanted: tuple[int | None, ...]) -> Kernel | None:
+    """What `fit` does to an array of one shape, as calls of NumPy alone; `None` where that is more than sums."""
+    front = tuple(range(len(shape) - len(wanted)))
+    rest = shape[len(front) :]
+    axes = tuple([k for k, size in enumerate(wanted) if size == 1 and rest[k : k + 1] != (1,)])
+    left = tuple([1 if k in axes else size for k, size in enumerate(rest)])
+    reduce: Kernel = np.add.reduce
+    if len(shape) < len(wanted) or left != wanted or not (front or axes):
+        return None
+    if not axes:
+        return Written(lambda value: reduce(value, front), f"{{reduce}}({{0}}, {front})", reduce=reduce)
+    inner = f"{{reduce}}({{0}}, {front})" if front else "{0}"
+    text = f"{{reduce}}({inner}, {axes}, None, None, True)"
+    if not front:
+        return Written(lambda value: reduce(value, axes, None, None, True), text, reduce=reduce)
+    return Written(lambda value: reduce(reduce(value, front), axes, None, None, True), text, reduce=reduce)
+
+
 def cast(value: Any, dtype: Any) -> Any:
     """Another dtype, a real one by the real part."""
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype == dtype:
@@ -173,13 +191,12 @@ class Fit(Operation):
         return fit(values[0], *self.spec)
 
     def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
-        """By one sum, where the operand has more axes in front and nothing else is to be done."""
+        """By a sum or two, where nothing else is to be done."""
         (spec,) = specs
         if isinstance(spec, Spec) and isinstance(out, Spec) and spec.known and out.known and spec.dtype == out.dtype:
-            extra = len(spec.shape or ()) - len(out.shape or ())
-            if extra > 0 and out.shape and (spec.shape or ())[extra:] == out.shape:
-                reduce, axes = np.add.reduce, tuple(range(extra))
-                return (lambda value: reduce(value, axes)), False
+            found = None if out.python is not None else _sums(spec.shape or (), out.shape or ())
+            if found is not None:
+                return found, False
         return super().kernel(specs, out)
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from symbolic.context import here
 from symbolic.errors import ShapeError
 from symbolic.layer import Layer, unsupported
-from symbolic.ops.binding import Kernel, implements, method
+from symbolic.ops.binding import Kernel, Written, implements, method
 from symbolic.ops.deltas import SizeOf, SumLike
 from symbolic.ops.families import Reduction
 from symbolic.ops.operation import array
@@ -28,8 +28,10 @@ class _Reduced(Reduction):
     def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
         reduce, axis, keepdims = self.ufunc.reduce, self.axis, self.keepdims
         if isinstance(out, Spec) and out.known and out.shape:
-            return (lambda x, out: reduce(x, axis, None, out, keepdims)), True
-        return (lambda x: reduce(x, axis, None, None, keepdims)), False
+            text = f"{{reduce}}({{0}}, {{axis}}, None, {{out}}, {bool(keepdims)})"
+            return Written(lambda x, out: reduce(x, axis, None, out, keepdims), text, reduce=reduce, axis=axis), True
+        text = f"{{reduce}}({{0}}, {{axis}}, None, None, {bool(keepdims)})"
+        return Written(lambda x: reduce(x, axis, None, None, keepdims), text, reduce=reduce, axis=axis), False
 
 
 class Sum(_Reduced, numpy=np.sum):
@@ -74,7 +76,8 @@ class Mean(Reduction, numpy=np.mean):
             return self.evaluate, False  # halves are added in single precision, and nothing has a warning
         axis, keepdims, count = self.axis, self.keepdims, _count(spec.shape or (), self.axis)
         reduce: Kernel = np.add.reduce
-        return (lambda x: reduce(x, axis, None, None, keepdims) / count), False
+        text = f"{{reduce}}({{0}}, {{axis}}, None, None, {bool(keepdims)}) / {count}"
+        return Written(lambda x: reduce(x, axis, None, None, keepdims) / count, text, reduce=reduce, axis=axis), False
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         share = np.divide(1.0, SizeOf(operands[0], axis=self.axis))

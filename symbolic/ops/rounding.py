@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from symbolic.literal import as_layer
-from symbolic.ops.binding import Kernel, implements
+from symbolic.ops.binding import Kernel, Written, implements
 from symbolic.ops.families import Binary, Predicate, Step
 from symbolic.ops.operation import array
 from symbolic.spec import AnySpec, Spec, broadcast, dtype_by_trial, ufunc_dtype
@@ -214,7 +214,8 @@ class _Better(Binary):
 
     def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
         ufunc = self.functions[0]
-        return (lambda x, y, out=None: ufunc(x, y, out=out)), True  # NumPy wants `out` by name in these two
+        call = lambda x, y, out=None: ufunc(x, y, out=out)  # noqa: E731 - NumPy wants `out` by name in these two
+        return Written(call, "{ufunc}({0}, {1}, out={out})", early=True, ufunc=ufunc), True
 
 
 class Maximum(_Better, numpy=np.maximum):

@@ -17,8 +17,10 @@ from symbolic.backends.native import layouts
 if TYPE_CHECKING:
     from symbolic.backends.native.engine import Library
 
-__all__ = ["Callee", "attach", "callable_of", "detach", "quick"]
+__all__ = ["CHOICES", "Callee", "Method", "as_method", "attach", "callable_of", "detach", "quick"]
 
+CHOICES = ctypes.c_uint64(0)
+"""How often another machine was chosen: code from before is passed by."""
 ENTRY, TABLE = 16, 24
 """Where the two addresses lie in an instance."""
 _IS_BASE, _MEMBERS, _CALL = 1 << 10, 72, 50  # Py_TPFLAGS_BASETYPE, Py_tp_members, Py_tp_call
@@ -156,6 +158,33 @@ class _Function(Callee):
     def __reduce__(self) -> str:
         """Copied as functions are, which is not at all, and refused by `pickle`: no module has it under its name."""
         return self.__name__
+
+
+@quick
+class Method(Callee):
+    # A function that stands for another, and takes its object first; see `as_method`. Its docstring is the other's.
+    __slots__ = ("__doc__", "__name__", "__qualname__", "__wrapped__")
+    __name__: str
+    __qualname__: str
+    __wrapped__: Callable[..., Any]
+
+    def __init__(self, wrapped: Callable[..., Any]) -> None:
+        self.__wrapped__ = wrapped
+        self.__name__, self.__qualname__ = wrapped.__name__, wrapped.__qualname__
+        self.__doc__ = wrapped.__doc__
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return self.__wrapped__(*given, **named)
+
+
+def as_method(method: Method) -> Any:
+    """What a class has as an attribute, so that its instances have bound methods of this; they are bound in C.
+
+    A bound method that somebody keeps is quick from the moment on in which code is attached.
+    """
+    bind = ctypes.pythonapi.PyInstanceMethod_New
+    bind.restype, bind.argtypes = ctypes.py_object, [ctypes.py_object]
+    return bind(method)
 
 
 def callable_of(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from math import prod
 from typing import Any
 
 from symbolic.backends.native.access import Sizes, View, in_order
@@ -17,9 +16,9 @@ from symbolic.backends.native.nests import Nest
 from symbolic.backends.native.pointwise import element
 from symbolic.backends.native.text import BITS, Function, Module, Value
 
-_LONG = 4096  # terms of a sum beyond which what is read would not stay in the cache
+_PARTS = 4  # of a sum, where few of them run at a time
 _ROWS = 16  # rows beyond which a longer axis is no better
-_WRITTEN_OUT = 4  # steps of a sum that are written one after the other
+WRITTEN_OUT = 4  # steps of a sum that are written one after the other
 
 
 class Plan:
@@ -66,6 +65,8 @@ class Plan:
 
     def writer(self, lanes: int) -> type[Tiles] | None:
         """What writes it: tiles where their vectors are full enough; `None` for loops over single products."""
+        from symbolic.backends.native.along import Dots  # which are tiles of another kind
+
         full = self.vector is not None and self.domain[self.vector] >= lanes // 2
         if self.tiled and (full or not self.dotted):
             return Tiles
@@ -227,11 +228,39 @@ class Tiles:
     def _steps(self, axis: int) -> Iterator[AbstractContextManager[Value]]:
         """An axis of the sum: a loop, or each of a few steps written out."""
         f, size = self.f, self.plan.domain[axis]
-        if size > _WRITTEN_OUT:
+        if size > WRITTEN_OUT:
             yield f.loop(f.index(0), f.index(size))
         else:
             for k in range(size):
                 yield nullcontext(f.index(k))
+
+    def _turns(self, axis: int, few: int) -> Iterator[tuple[AbstractContextManager[Value], int]]:
+        """The same, with so many steps in each turn of the loop, and those that are left over."""
+        f, size = self.f, self.plan.domain[axis]
+        whole = size - size % few
+        if few == 1 or size <= WRITTEN_OUT:
+            yield from ((step, 1) for step in self._steps(axis))
+        else:
+            yield f.loop(f.index(0), f.index(whole), few), few
+            if whole < size:
+                yield nullcontext(f.index(whole)), size - whole
+
+    def _parts(self, sums: int) -> int:
+        """In how many parts each sum runs: one product need not wait for the one before it."""
+        last = self.plan.domain[self.plan.summed[-1]] if self.plan.summed else 1
+        return 1 if last <= WRITTEN_OUT else max(1, min(_PARTS, self.registers // 2 // sums))
+
+    def _whole(self, parts: Sequence[Value], lanes: int) -> Value:
+        """The parts of a sum, added up pair by pair."""
+        found = [self.f.get(one, self.kind, lanes) for one in parts]
+        while len(found) > 1:
+            left = found[len(found) // 2 * 2 :]
+            found = [self.f.add(one, other) for one, other in zip(found[::2], found[1::2], strict=False)] + left
+        return found[0]
+
+    def _first(self, some: int, lanes: int) -> Value:
+        """The mask of the first few lanes."""
+        return Value("i1", lanes, f"<{', '.join(f'i1 {str(k < some).lower()}' for k in range(lanes))}>")
 
     def _some(self, place: Value, mask: Value | None, lanes: int) -> Value:
         """A vector, of which only the lanes of the mask count."""
@@ -246,34 +275,33 @@ class Tiles:
         lanes = self.lanes if vectors else 0
         count = max(vectors, 1)
         zero = f.constant(self.kind, 0.0, lanes)
-        mask = None
-        if some:
-            flags = ", ".join(f"i1 {'true' if k < some else 'false'}" for k in range(lanes))
-            mask = Value("i1", lanes, f"<{flags}>")
-        sums = [[f.variable(zero) for _ in range(count)] for _ in range(rows)]
+        mask = self._first(some, lanes) if some else None
+        parts = self._parts(rows * count)
+        sums = [[[f.variable(zero) for _ in range(parts)] for _ in range(count)] for _ in range(rows)]
 
-        def products(axes: list[int], left: Value, right: Value) -> None:
+        def products(axes: list[int], left: Value, right: Value, part: int = 0) -> None:
             if axes:
-                for step in self._steps(axes[0]):
+                a, b = self.sides[0][axes[0]], self.sides[1][axes[0]]
+                for step, few in self._turns(axes[0], parts if len(axes) == 1 else 1):
                     with step as i:
-                        k = axes[0]
-                        products(axes[1:], self._at(left, i, self.sides[0][k]), self._at(right, i, self.sides[1][k]))
+                        one, other = self._at(left, i, a), self._at(right, i, b)
+                        for k in range(few):
+                            n = f.index(k)
+                            products(axes[1:], self._at(one, n, a), self._at(other, n, b), k if few == parts else 0)
                 return
-            read = []
-            for v in range(count):
-                place = f.at(right, f.index(v * lanes), self.kind)
-                read.append(self._some(place, mask if v == count - 1 else None, lanes))
+            places = [f.at(right, f.index(v * lanes), self.kind) for v in range(count)]
+            read = [self._some(one, mask if one is places[-1] else None, lanes) for one in places]
             for r in range(rows):
                 number = f.load(f.at(left, f.index(r * self.sides[0][plan.row]), self.kind), self.kind)
                 spread = f.splat(number, lanes)
                 for v in range(count):
-                    old = f.get(sums[r][v], self.kind, lanes)
-                    f.put(f.muladd(spread, read[v], old), sums[r][v])
+                    old = f.get(sums[r][v][part], self.kind, lanes)
+                    f.put(f.muladd(spread, read[v], old), sums[r][v][part])
 
         products(plan.summed, left, right)
         for r in range(rows):
             for v in range(count):
-                value = f.get(sums[r][v], self.kind, lanes)
+                value = self._whole(sums[r][v], lanes)
                 place = f.at(out, f.index(r * plan.out[plan.row] + v * lanes), self.kind)
                 if plan.task.region is not None:
                     value = f.add(self._some(place, mask if v == count - 1 else None, lanes), value)
@@ -281,116 +309,3 @@ class Tiles:
                     f.store_some(value, place, mask)
                 else:
                     f.store(value, place)
-
-
-class Dots(Tiles):
-    """The sums run in vectors, whose lanes are added up in the end: both operands' entries lie side by side there.
-
-    Where the sums are long, the outermost axis of them is outside of the tiles, which add to the result then, so that
-    what they read stays in the cache.
-    """
-
-    apart: list[int]
-    few: int | None
-
-    def write(self, name: str) -> Function:
-        plan = self.plan
-        long = sorted((k for k in plan.summed if k != plan.depth), key=lambda k: -abs(plan.sides[0][k]))
-        size = prod(plan.domain[k] for k in plan.summed)
-        self.apart = long[:1] if long and size > _LONG and size // plan.domain[long[0]] > 8 * self.lanes else []
-        few = [k for k in plan.free if k != plan.column and plan.sides[0][k] == 0 and plan.domain[k] <= _WRITTEN_OUT]
-        self.few = max(few, key=lambda k: plan.domain[k], default=None)
-        return super().write(name)
-
-    def _around(self) -> list[int]:
-        inside = (self.plan.row, self.plan.column, self.few)
-        return [*self.apart, *[k for k in self.plan.free if k not in inside]]
-
-    def _outer(self, axes: list[int], left: Value, right: Value, out: Value) -> None:
-        if self.apart and axes and axes[0] == self.apart[0]:
-            self._zeros(out)
-        super()._outer(axes, left, right, out)
-
-    def _zeros(self, out: Value) -> None:
-        f = self.f
-        zero = f.constant(self.kind, 0.0)
-        with f.loop(f.index(0), f.index(prod(self.plan.domain[k] for k in self.plan.free))) as i:
-            f.store(zero, f.at(out, i, self.kind))
-
-    def _rows(self, left: Value, right: Value, out: Value) -> None:
-        plan = self.plan
-        times = plan.domain[self.few] if self.few is not None else 1
-        high = min(4 if plan.column != plan.one else 8, plan.domain[plan.row])
-        wide = max(1, min((self.registers - 4) // (high + 1) // times, plan.domain[plan.column], 6))
-
-        def columns(rows: int, left: Value, out: Value) -> None:
-            for j, count in self._blocks(plan.domain[plan.column], wide):
-                with j as start:
-                    place = self._at(right, start, self.sides[1][plan.column])
-                    self._dots(rows, count, left, place, self._at(out, start, plan.out[plan.column]))
-
-        for i, count in self._blocks(plan.domain[plan.row], high):
-            with i as start:
-                columns(count, self._at(left, start, self.sides[0][plan.row]), self._at(out, start, plan.out[plan.row]))
-
-    def _blocks(self, size: int, block: int) -> Iterator[tuple[AbstractContextManager[Value], int]]:
-        """Whole blocks in a loop, and the rest."""
-        f, whole = self.f, size // block * block
-        if whole:
-            yield f.loop(f.index(0), f.index(whole), block), block
-        if whole < size:
-            yield nullcontext(f.index(whole)), size - whole
-
-    def _dots(self, rows: int, columns: int, left: Value, right: Value, out: Value) -> None:
-        f, plan, lanes = self.f, self.plan, self.lanes
-        assert plan.depth is not None
-        n = plan.domain[plan.depth]
-        zero = f.constant(self.kind, 0.0, lanes)
-        mine = [(r * self.sides[0][plan.row], r * plan.out[plan.row]) for r in range(rows)]
-        few = range(plan.domain[self.few]) if self.few is not None else range(1)
-        step = (self.sides[1][self.few], plan.out[self.few]) if self.few is not None else (0, 0)
-        across = (self.sides[1][plan.column], plan.out[plan.column])
-        yours = [(c * across[0] + k * step[0], c * across[1] + k * step[1]) for c in range(columns) for k in few]
-        sums = [[f.variable(zero) for _ in yours] for _ in mine]
-
-        def add(left: Value, right: Value, k: Value, mask: Value | None, width: int) -> None:
-            def read(place: Value, offsets: Sequence[int]) -> list[Value]:
-                places = [f.at(f.at(place, k, self.kind), f.index(offset), self.kind) for offset in offsets]
-                if mask is not None:
-                    return [f.load_some(one, mask, self.kind, width, zero) for one in places]
-                return [f.load(one, self.kind, width) for one in places]
-
-            xs = read(left, [offset for offset, _ in mine])
-            for c, y in enumerate(read(right, [offset for offset, _ in yours])):
-                for r, x in enumerate(xs):
-                    old = f.get(sums[r][c], self.kind, lanes)
-                    new = f.muladd(x, y, old) if width else f.insert(old, 0, f.muladd(x, y, f.lane(old, 0)))
-                    f.put(new, sums[r][c])
-
-        def products(axes: list[int], left: Value, right: Value) -> None:
-            if axes:
-                k = axes[0]
-                for one in self._steps(k):
-                    with one as i:
-                        products(axes[1:], self._at(left, i, self.sides[0][k]), self._at(right, i, self.sides[1][k]))
-                return
-            whole = n - n % lanes
-            if whole // lanes > _WRITTEN_OUT:
-                with f.loop(f.index(0), f.index(whole), lanes) as k:
-                    add(left, right, k, None, lanes)
-            else:
-                for at in range(0, whole, lanes):
-                    add(left, right, f.index(at), None, lanes)
-            if whole < n and self.masked:
-                flags = ", ".join(f"i1 {'true' if k < n - whole else 'false'}" for k in range(lanes))
-                add(left, right, f.index(whole), Value("i1", lanes, f"<{flags}>"), lanes)
-            elif whole < n:
-                with f.loop(f.index(whole), f.index(n)) as k:
-                    add(left, right, k, None, 0)
-
-        products([k for k in plan.summed if k != plan.depth and k not in self.apart], left, right)
-        for r, (_, row) in enumerate(mine):
-            for c, (_, column) in enumerate(yours):
-                place = f.at(out, f.index(row + column), self.kind)
-                total = f.total(f.get(sums[r][c], self.kind, lanes))
-                f.store(f.add(f.load(place, self.kind), total) if self.apart else total, place)

@@ -137,6 +137,10 @@ class Entry:
         """No special mode is on in any thread: the list that the table has as `modes` is empty."""
         self.word_is_zero(self._field(self.word("modes"), layouts.LIST_SIZE), otherwise)
 
+    def same_number(self, address: Value, expected: Value, otherwise: str) -> None:
+        """Eight bytes of memory are this number."""
+        self.check(self.f.compare("eq", self.f.load(address, "i64"), expected), otherwise)
+
     def same_object(self, address: Value, expected: Value, otherwise: str) -> None:
         """A place in memory, such as that of a closure's cell, holds this object."""
         self.check(self.f.compare("eq", self.f.load(address, "ptr"), expected), otherwise)
@@ -182,6 +186,14 @@ class Entry:
     def tuple_entry(self, tuple: Value, k: int, object: Value) -> None:
         """Put an object that is owned into a new tuple."""
         self.call("PyTuple_SetItem", "i32", tuple, self.f.index(k), object)
+
+    def new_tuple(self, size: int, failed: str) -> Value:
+        """A tuple, owned, with nothing in it yet."""
+        return self._made(self.call("PyTuple_New", "ptr", self.f.index(size)), failed)
+
+    def tuple_at(self, tuple: Value, k: int) -> Value:
+        """What a tuple holds there; nothing is owned by that."""
+        return self.call("PyTuple_GetItem", "ptr", tuple, self.f.index(k))
 
     def _made(self, object: Value, failed: str) -> Value:
         self.check(self.f.compare("ne", object, Value("ptr", 0, "null")), failed)

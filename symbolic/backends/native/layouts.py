@@ -154,7 +154,8 @@ def _makes_a_scalar() -> bool:
 # ---------------------------------------------------------------------- addresses
 _PYTHONS = (
     "PyObject_Vectorcall", "PyFloat_FromDouble", "Py_IncRef", "Py_DecRef", "PyEval_SaveThread", "PyEval_RestoreThread",
-    "PyDict_GetItemWithError", "PyErr_CheckSignals", "PyTuple_New", "PyTuple_SetItem",
+    "PyDict_GetItemWithError", "PyErr_CheckSignals", "PyTuple_GetItem", "PyTuple_New",
+    "PyTuple_SetItem",
 )  # fmt: skip
 _OBJECTS: dict[str, Any] = {"None": None, "float": float, "ndarray": np.ndarray}
 

@@ -11,7 +11,8 @@ from math import prod
 from typing import NamedTuple
 
 from symbolic.backends.native.access import in_order
-from symbolic.backends.native.contract import Dots, Plan, Tiles
+from symbolic.backends.native.along import Dots
+from symbolic.backends.native.contract import Plan, Tiles
 from symbolic.backends.native.lowering import Contract
 
 

@@ -24,6 +24,7 @@ _TURN = 3_000_000  # operations between two looks at what Python wants
 class Writing:
     """Writes the functions that take steps of one program on so many inputs."""
 
+    captured: int
     count: int
     gives: str
     kept: Sequence[Kept]
@@ -32,10 +33,17 @@ class Writing:
     watching: Watching
 
     def __init__(
-        self, native: Placed, count: int, watching: Watching, kept: Sequence[Kept], rate: int, gives: str
+        self,
+        native: Placed,
+        count: int,
+        watching: Watching,
+        kept: Sequence[Kept],
+        rate: int,
+        gives: str,
+        captured: int = 0,
     ) -> None:
         self.native, self.count, self.watching = native, count, watching
-        self.kept, self.rate, self.gives = kept, rate, gives
+        self.kept, self.rate, self.gives, self.captured = kept, rate, gives, captured
 
     def write(self, module: Module, loops: bool) -> list[str]:
         """A function that takes a step on its inputs, or as many as its first argument says; what its table holds.
@@ -54,17 +62,15 @@ class Writing:
         e.usual(general)
         self.watching.write(e, general)
         times = f.convert("fptosi", e.float_of(given.pop(0), general), "i64") if loops else None
-        values = []
-        for k, object in enumerate(given):
-            spec = native.specs[k]
-            if not isinstance(spec, Spec):
-                raise Unfit
-            values.append(taking.value(spec, object, general))
+        values = {k: self._value(taking, k, object, general) for k, object in enumerate(given)}
+        for k in range(self.captured):  # arrays that the function reads, which the watching has seen in their places
+            leaf = self.rate - self.captured + k
+            values[leaf] = self._value(taking, leaf, e.word(f"captured {k}"), general)
         e.claim(busy, general)
         loss = native.results[0]
         assert loss is not None
         made = taking.new(loss, failed) if self.gives == "array" else None
-        put = {k: value for k, value in enumerate(values) if k in native.word}
+        put = {k: value for k, value in values.items() if k in native.word}
         if made is not None:
             put[loss] = f.load(taking.slot(loss), "ptr")
         done = f.variable(f.index(0))
@@ -102,6 +108,12 @@ class Writing:
         else:
             e.fall_back()
         return e.words
+
+    def _value(self, taking: Taking, leaf: int, object: Value, otherwise: str) -> Value:
+        spec = self.native.specs[leaf]
+        if not isinstance(spec, Spec):
+            raise Unfit
+        return taking.value(spec, object, otherwise)
 
     def _put(self, taking: Taking, values: Mapping[int, Value]) -> None:
         for k, value in values.items():

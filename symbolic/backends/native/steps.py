@@ -23,6 +23,7 @@ from symbolic.backends.native.recipes import BUSY
 from symbolic.backends.native.watching import Watching
 from symbolic.changes import COMMITTING, STEPPING, Change, commit
 from symbolic.context import MODES
+from symbolic.leaves import blank_like, in_lines
 from symbolic.spec import Spec
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Steps:
     """The steps of one trainer on so many inputs of one kind. `Unfit` where they need Python in between."""
 
     began: int
+    captured: list[Any]
     count: int
     gives: str
     held: bool
@@ -71,9 +73,10 @@ class Steps:
         self.optimizer: Optimizer = _only(trainer, groups)
         self.key, self.numbers = self.optimizer.key(), groups[0][1]
         self.watching = Watching(on.tracing.watches)
-        if not self.watching.ok or on.captured or on.tracing.decisions or on.tracing.moving or step.primal != 1:
+        if not self.watching.ok or on.tracing.decisions or on.tracing.moving or step.primal != 1:
             raise Unfit
         self.trainer = weakref.ref(trainer)
+        self.captured = [one.fetch() for one in on.captured]
         self.kept = self._pairs()
         self.words = np.zeros(FIRST + len(self.kept), np.uint64)
         self.gives = given_as(trainer.layer, self.native.specs[self.native.program.outputs[0]])
@@ -97,7 +100,7 @@ class Steps:
         if step.moving != sorted(self.numbers) or len(step.moving) != len(on.weights):
             raise Unfit
         first += len(step.moving)
-        self.rate = weights + len(on.weights)
+        self.rate = weights + len(on.weights) + len(on.captured)
         leaf = self.rate + 2
         for n in range(len(results) - first):
             pairs.append(Kept(results[first + n], leaf + n, None, None))  # type: ignore[arg-type]
@@ -149,11 +152,11 @@ class Steps:
             if not isinstance(value, np.ndarray):
                 one.value = one.blank = value
                 continue
-            value = np.array(value, order="C") if copied else value
+            value = in_lines(np.array(value, order="C")) if copied else value
             if not (value.flags.c_contiguous and value.flags.aligned):
                 return False
             fits = blank is not None and blank.flags.c_contiguous and blank.flags.writeable
-            one.value, one.blank = value, blank if fits else np.empty_like(value)
+            one.value, one.blank = value, blank if fits else blank_like(value)
         return True
 
     def _in_force(self, cells: Sequence[Any]) -> None:
@@ -254,6 +257,7 @@ class Steps:
             "modes": id(MODES),
             "segment": self.native.library.address(self.native.segment),
             "fallback": id(general),
+            **{f"captured {k}": id(one) for k, one in enumerate(self.captured)},
             **self.watching.given(),
             **self.native.given(),
         }
@@ -266,14 +270,15 @@ class Steps:
     def ready(self) -> Library:
         """The code, with what the tables of its two functions hold."""
         native, moved = self.native, [(one.base, one.leaf) for one in self.kept]
-        said = f"step {self.count} {self.watching.kinds} {moved} {self.rate} {self.gives} "
+        said = f"step {self.count} {self.watching.kinds} {moved} {self.rate} {self.gives} {len(self.captured)} "
         return native.noted(self._text, said)
 
     def _text(self) -> tuple[str, Any]:
         from symbolic.backends.native.stepping import Writing
 
         module = self.native.host.module()
-        code = Writing(self.native, self.count, self.watching, self.kept, self.rate, self.gives)
+        read = len(self.captured)
+        code = Writing(self.native, self.count, self.watching, self.kept, self.rate, self.gives, read)
         words = code.write(module, loops=False), code.write(module, loops=True)
         return str(module), words
 
