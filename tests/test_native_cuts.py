@@ -67,7 +67,7 @@ def both_machines(f: Callable[..., Any], *given: Any) -> list[Any]:
     slope = value_and_grad(f, (0, 1))
     found = []
     for machine in ("numpy", "native"):
-        with s.use(machine):  # type: ignore[arg-type]  # names of machines
+        with s.use(machine):
             found.append(slope(*given))
     return found
 
