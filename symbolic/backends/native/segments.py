@@ -118,7 +118,7 @@ class Segment:
         """
         f, width = self.f, 2 if row is None else 3
         kinds = {one.kind: len(one.pointers) for one in calls if isinstance(one, Call)}
-        groups = dict(groups(calls))
+        others = dict(groups(calls))
         data = f.load(f.at(self.table, f.index(CALLS), "i64"), "ptr")
         places = f.room("ptr", 2 + width * max([0, *kinds.values()]))
         place = f.room("i64")
@@ -134,13 +134,13 @@ class Segment:
         f.put(f.add(at, length), place)
         with f.loop(f.index(2), length, width) as k:
             f.store(self._pointer(f.at(record, k, "i64"), row), f.at(places, k, "ptr"), align=8)
-        cases = {k: f.label("case") for k in (*kinds, *[-1 - n for n in groups])}
+        cases = {k: f.label("case") for k in (*kinds, *[-1 - n for n in others])}
         choices = " ".join(f"i64 {k}, label %{label}" for k, label in cases.items())
         f.do(f"switch i64 {number.name}, label %{after} [ {choices} ]")
         for k, label in cases.items():
             f.start(label)
             if k < 0:
-                self._one(groups[-1 - k])
+                self._one(others[-1 - k])
             else:
                 given = [f.load(f.at(places, f.index(2 + width * n), "ptr"), "ptr") for n in range(kinds[k])]
                 f.call(self.functions[k], *given)
