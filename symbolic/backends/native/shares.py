@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from symbolic.backends.native import pointwise
 from symbolic.backends.native.access import View, in_order
-from symbolic.backends.native.blocks import Group
+from symbolic.backends.native.blocks import Group, part
 from symbolic.backends.native.host import Host
 from symbolic.backends.native.lowering import Check, Contract, Lowered, Point, Reduce
 from symbolic.backends.native.matrices import Matrices
@@ -107,8 +107,8 @@ def own_room(nest: Nest) -> int:
 
 def of_rows(nest: Nest, rows: int) -> Nest:
     """The same nest over fewer rows, whose sums begin anew."""
-    found = Nest((rows, *nest.domain[1:]))
-    found.steps, found.made, found.stored = nest.steps, nest.made, nest.stored
+    found = part(nest, rows)
+    found.continued = set()
     return found
 
 
