@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,8 +18,9 @@ import symbolic as s
 from symbolic.backends.native import shares
 
 pytest.importorskip("llvmlite")
-from symbolic.backends.native import assembly, blocks, host, machine, making, team  # what LLVM is needed for
+from symbolic.backends.native import assembly, blocks, host, machine, making, team, trials  # what LLVM is needed for
 from symbolic.backends.native.engine import load
+from symbolic.backends.native.text import Module
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="one thread elsewhere")
 RNG = np.random.default_rng(15)
@@ -253,12 +255,82 @@ def within(code: Any, place: Any) -> bool:
 
 def test_a_number_of_threads_that_is_none_is_told() -> None:
     code = "from symbolic.backends.native.host import threads\nprint(threads())"
-    for word, out in (("2", "2"), ("1", "1"), ("100", "4")):
-        run = subprocess.run(
-            [sys.executable, "-c", code], env={**os.environ, "SYMBOLIC_THREADS": word}, capture_output=True
-        )
+    cases = [("2", "", "2"), ("1", "3", "1"), ("100", "", "4"), ("", "1", "1"), ("", "2,4", "2")]
+    for word, others, out in cases:
+        said = {"SYMBOLIC_THREADS": word, "OMP_NUM_THREADS": others}
+        run = subprocess.run([sys.executable, "-c", code], env={**os.environ, **said}, capture_output=True)
         assert run.stdout.decode().strip() == out
     run = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, "SYMBOLIC_THREADS": "two"}, capture_output=True
     )
     assert b"SYMBOLIC_THREADS is 'two'" in run.stderr
+
+
+# --------------------------------------------------------------------------- with others, or alone
+
+
+def trial() -> Callable[[Any, int], bool]:
+    """One run at a place: it notes how long it took, and gives whether the others were wanted."""
+    module = Module()
+    f = module.function("trial", ["ptr", "i64"], "i64")
+    run, shared = trials.wanted(f, f.arguments[0])
+    trials.noted(f, f.arguments[0], run, shared, f.arguments[1])
+    f.give(f.convert("zext", shared, "i64"))
+    library = load(str(module))
+    code = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(library.address("trial"))
+    code.library = library  # type: ignore[attr-defined]  # it must stay
+    return lambda site, took: bool(code(site.ctypes.data, took))
+
+
+@pytest.mark.parametrize("others_help", [False, True])
+def test_the_quicker_way_is_taken(others_help: bool) -> None:
+    """Both in turns at first, and once more now and then; in between the quicker one."""
+    site, code = np.zeros(trials.SITE, np.uint64), trial()
+    turns = []
+    for run in range(1000):
+        before = site.copy()
+        shared = code(site, 100)
+        site[1:] = before[1:]  # what is noted is another question
+        site[1 + shared] = 100 if shared is others_help else 200
+        turns.append(shared)
+        assert site[0] == run + 1
+    assert turns[:12] == [False, True] * 6
+    odd = [k for k in range(12, 1000) if turns[k] is not others_help]
+    assert len(odd) == 3, odd
+
+
+def test_what_helps_may_change() -> None:
+    """Others become slow: after some hundreds of runs the work is done alone, and the other way round."""
+    site, code = np.zeros(trials.SITE, np.uint64), trial()
+    slow = False
+    for _ in range(3):
+        for _ in range(3000):
+            alone = 200
+            before = site.copy()
+            shared = code(site, 1)
+            took = (900 if slow else 100) if shared else alone
+            site[1:] = before[1:]
+            site[1 + shared] = (3 * int(before[1 + shared]) + took) // 4 if before[0] >= 4 else took
+        assert code(site, 200) is not slow
+        slow = not slow
+
+
+def test_how_long_it_took_is_noted() -> None:
+    site, code = np.zeros(trials.SITE, np.uint64), trial()
+    for k in range(4):
+        code(site, 1000 + k)
+    assert list(site[1:]) == [1002, 1003]  # the last ones, as long as it warms up
+    code(site, 2002)
+    code(site, 2003)
+    assert list(site[1:]) == [(3 * 1002 + 2002) // 4, (3 * 1003 + 2003) // 4]
+
+
+def test_the_clock_goes_forward() -> None:
+    module = Module()
+    f = module.function("clock", [], "i64")
+    f.give(trials.now(f))
+    library = load(str(module))
+    clock = ctypes.CFUNCTYPE(ctypes.c_int64)(library.address("clock"))
+    before = time.monotonic_ns()
+    found = [before, *[clock() for _ in range(100)], time.monotonic_ns()]
+    assert found == sorted(found)

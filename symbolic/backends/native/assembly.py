@@ -32,6 +32,7 @@ from symbolic.backends.native.reductions import IDENTITY
 from symbolic.backends.native.segments import Segment, blocks_of, groups
 from symbolic.backends.native.solving import Solving
 from symbolic.backends.native.text import Function, Module
+from symbolic.backends.native.trials import SITE
 
 if TYPE_CHECKING:
     from symbolic.backends.native.making import Making
@@ -92,6 +93,10 @@ class Assembly(Dividing):
                 for some, within in ((one.begun, None), (one.whole, kept), (one.left, kept)):
                     if len(some) > _LONG:
                         self.lists[id(some)] = self._as_data(some, within)
+        self.sites: dict[int, int] = {}  # where it is noted how long shared calls take
+        for shared in [one for calls in self.segments for one in calls if isinstance(one, Shared)]:
+            self.sites[id(shared)] = len(self.data)
+            self.data += [0] * SITE
 
     def _as_data(self, calls: Sequence[Call | Shared | Blocks], kept: frozenset[int] | None = None) -> tuple[int, int]:
         """Calls as records: a number, how long the record is, then for each pointer its word and the bytes beyond.

@@ -109,18 +109,22 @@ def chosen(word: str, machine: str) -> Host:
 
 
 def threads() -> int:
-    """How many threads one program may use: as many as this process has cores, or as SYMBOLIC_THREADS says, up to four.
+    """How many threads one program may use, up to four: the cores of this process, or what SYMBOLIC_THREADS says.
+
+    Without that, OMP_NUM_THREADS counts, as for other libraries: whoever runs many processes sets it to 1.
 
     Raises:
         SymbolicError: it says something else than a whole number from 1 on.
     """
-    told = os.environ.get("SYMBOLIC_THREADS", "").strip()
+    told, others = [os.environ.get(name, "").strip() for name in ("SYMBOLIC_THREADS", "OMP_NUM_THREADS")]
     if told and not (told.isascii() and told.isdigit() and int(told)):
         raise SymbolicError(
             f"SYMBOLIC_THREADS is {told!r}, which is no number of threads",
             where="the environment",
             remedy="set it to 1, 2, 3 or 4, or unset it",
         )
+    if not told and others.isascii() and others.isdigit() and int(others):
+        told = others
     if not sys.platform.startswith("linux"):
         return 1  # how others lay out the locks that threads share is not known here
     return min(MOST_THREADS, int(told) if told else min(len(os.sched_getaffinity(0)), _quota()))

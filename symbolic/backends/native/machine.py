@@ -105,8 +105,8 @@ class Native(Placed):
         if recipe["team"]:
             self.table[recipe["team"]] = team.address()
         self.kept: list[Any] = []
-        self.calls = recipe["calls"]
-        self.table[recipe["calls_at"]] = np.frombuffer(self.calls, np.int64).ctypes.data
+        self.calls = np.frombuffer(recipe["calls"], np.int64).copy()  # the code notes times in it
+        self.table[recipe["calls_at"]] = self.calls.ctypes.data
         numbers = [(k, np.frombuffer(data, self.dtype(k)).reshape(self.shape(k))[()]) for k, data in recipe["numbers"]]
         self.fixed = [self._put(k, value) for k, value in (*self.program.constants, *numbers) if k in self.word]
         whole = np.zeros(recipe["arena"] + 64, np.uint8)  # borders of zeros are written by nobody

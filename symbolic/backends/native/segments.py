@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbolic.backends.native import trials
 from symbolic.backends.native.orders import CALLS, TEAM, Blocks, Call, Shared
 from symbolic.backends.native.text import Function, Value
 
@@ -83,11 +84,25 @@ class Segment:
             work.jump(done)
         work.start(done)
         work.give()
+        job, count = Value("ptr", 0, f"@{name}"), f.index(len(one.calls))
+        data = f.load(f.at(self.table, f.index(CALLS), "i64"), "ptr")
+        site = f.at(data, f.index(assembly.sites[id(one)]), "i64")
+        others, alone, over = map(f.label, ("others", "alone", "over"))
+        run, wanted = trials.wanted(f, site)
+        began = trials.now(f)
+        f.branch(wanted, others, alone)
+        f.start(others)
         word, bytes = assembly.place(TEAM)
         place = f.at(f.load(f.at(self.table, f.index(word), "i64"), "ptr"), f.index(bytes), "i8")
-        shared = f.load(place, "ptr")
-        given = [shared, Value("ptr", 0, f"@{name}"), self.table, f.index(len(one.calls))]
-        f.call_at(f.load(shared, "ptr"), "void", *given)
+        team = f.load(place, "ptr")
+        f.call_at(f.load(team, "ptr"), "void", team, job, self.table, count)
+        f.jump(over)
+        f.start(alone)
+        with f.loop(f.index(0), count) as k:
+            f.call(work, self.table, k)
+        f.jump(over)
+        f.start(over)
+        trials.noted(f, site, run, wanted, f.sub(trials.now(f), began))
 
     def _call(self, one: Call, at: _Row | None) -> None:
         f, assembly = self.f, self.assembly
