@@ -514,3 +514,35 @@ def test_what_is_shown_is_shown_once() -> None:
         seen.clear()
         assert isinstance(attempt(layer.predict, (np.ones(3), n)), IndexError) == fails
         assert len(seen) == 1
+
+
+# --------------------------------------------------------------------------- one assignment after another
+def in_two_rows(x: Any, i: Any) -> Any:
+    u = x * 1.0
+    u[0, i] = 5.0
+    u[-1, i] = 6.0
+    return u
+
+
+def rows_then_entries(x: Any, i: Any) -> Any:
+    u = x * 1.0
+    u[i] = -0.5
+    u[i, i] = x[i, 0]
+    return u
+
+
+def rows_then_rows(x: Any, i: Any) -> Any:
+    u = x * 1.0
+    u[i] = -0.5
+    u[i, 1] = 7.0
+    u[i] = u[i] * 2.0
+    return u
+
+
+@pytest.mark.parametrize("function", [in_two_rows, rows_then_entries, rows_then_rows], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("rows", [1, 2, 4])
+def test_one_assignment_after_another(function: Any, rows: int) -> None:
+    x, i = np.arange(16.0 * rows).reshape(rows, 16), np.array([0, 0, rows - 1])
+    make: Any = symbolic
+    layer = make(function, np.ndarray, np.ndarray, returns=np.ndarray)
+    np.testing.assert_array_equal(layer.predict(x, i), function(x, i))

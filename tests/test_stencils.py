@@ -331,3 +331,33 @@ def test_indices_in_slices(size: int, data: st.DataObject) -> None:
     np.testing.assert_allclose(value, np.sum(x[:, index] * delta))
     np.testing.assert_allclose(by_x, want)
     np.testing.assert_array_equal(by_delta, x[:, index])
+
+
+# --------------------------------------------------------------------------- from one row to the next
+def flat_ring(x: Any, y: Any) -> Any:
+    u = x * 1.0
+    u[:, 1] = y[:, 0]
+    return np.roll(u, 1) + u
+
+
+def flat_pad(x: Any, y: Any) -> Any:
+    return np.pad(np.concatenate([x, y], axis=1).ravel(), (2, 3))
+
+
+def flat_parts(x: Any, y: Any) -> Any:
+    u = x * 1.0
+    u[:, 1] = y[:, 0]
+    z = np.zeros(20)
+    z[2:12], z[12:16] = u.reshape(-1), u.ravel()[3:7]
+    return z + np.sum(u)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("function", [flat_ring, flat_pad, flat_parts], ids=lambda one: one.__name__)
+def test_parts_that_run_on_into_the_next_row(machine: Any, function: Any) -> None:
+    x, y = np.arange(10.0).reshape(2, 5), -1.0 - np.arange(10.0).reshape(2, 5)
+    make: Any = symbolic
+    with s.use(machine):
+        np.testing.assert_array_equal(
+            make(function, np.ndarray, np.ndarray, returns=np.ndarray).predict(x, y), function(x, y)
+        )

@@ -46,8 +46,10 @@ def _is_row(view: View) -> bool:
 def begun_early(tasks: Sequence[Task]) -> tuple[list[Task], set[int]]:
     """The tasks in their new order, and the values that are begun so, each in loops of its own."""
     makers: dict[int, int] = {}
+    whole: dict[int, int] = {}  # which task writes the last of its entries
     for at, task in enumerate(tasks):
         makers.setdefault(task.target, at)
+        whole[task.target] = at
     order = {at: float(at) for at in range(len(tasks))}
     early: set[int] = set()
     for at, task in enumerate(tasks):
@@ -55,7 +57,7 @@ def begun_early(tasks: Sequence[Task]) -> tuple[list[Task], set[int]]:
             continue
         begun = makers[task.target]
         first = min(_together(tasks, makers, at), default=at)
-        given = [makers[view.base] for view in views_of(tasks[begun]) if view.base in makers]
+        given = [whole[view.base] for view in views_of(tasks[begun]) if view.base in whole]
         if isinstance(tasks[begun], Point) and first < begun and all(one < first for one in given):
             order[begun] = first - 0.5
             early.add(task.target)

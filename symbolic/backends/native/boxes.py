@@ -66,6 +66,8 @@ def placed(shape: Sizes, put: Put) -> tuple[Box, View]:
         if step < 0:
             start[axis] -= n - 1
             offset += (n - 1) * stride
+    if any(a < 0 or a + n > size for a, n, size in zip(start, sizes, shape, strict=True)):
+        raise Irregular  # a view that runs on from the end of one row to the next
     return Box(tuple(start), tuple(sizes)), View(value.base, tuple(sizes), tuple(strides), offset)
 
 
