@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -76,7 +77,9 @@ def test_callers_at_the_same_time_do_not_mix(go: Any) -> None:
 def test_a_child_of_a_fork_works_alone(go: Any) -> None:
     table = np.zeros(50, np.int64)
     go(table, 50)
-    child = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # other libraries that this process has loaded warn of forks
+        child = os.fork()
     if child == 0:
         go(table, 50)
         team.address()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from symbolic.backends.native import pool, team
+from symbolic.backends.native import pool
 from symbolic.backends.native.abi import callable_of, weakly
 from symbolic.backends.native.engine import Library, noted, recalled
 from symbolic.backends.native.host import Host, host
@@ -103,6 +103,8 @@ class Native(Placed):
         for name, at in recipe["products"]:
             self.table[at] = _routine(name)
         if recipe["team"]:
+            from symbolic.backends.native import team  # only for what is long
+
             self.table[recipe["team"]] = team.address()
         self.kept: list[Any] = []
         self.calls = np.frombuffer(recipe["calls"], np.int64).copy()  # the code notes times in it
