@@ -151,7 +151,7 @@ class Schedule:
         self.stages: list[Stage] = []
         self.born: dict[int, int] = {}  # when the last of its entries is there
         self.first: dict[int, int] = {}  # when the first is
-        self.adding: set[int] = set()
+        self.adding: set[tuple[int, int]] = set()  # values to which something is added, and in which stage
         self.by_domain: dict[Sizes, list[int]] = {}
         self.tasks, self.early = begun_early(_needed(read_again(lowered.tasks, lowered.extent), outputs))
         for task in self.tasks:
@@ -170,7 +170,7 @@ class Schedule:
         earliest = 0
         if isinstance(task, Write) and not task.once:  # after what has begun the target; two that add may share a nest
             before = self.born.get(task.target, -1)
-            earliest = before if task.adds and before in self.adding else before + 1
+            earliest = before if task.adds and (task.target, before) in self.adding else before + 1
         domain = tuple([size for size in task.domain if size != 1])
         kept = [k for k, size in enumerate(task.domain) if size != 1]
         joins, alone = _may_join(task, domain, kept), True
@@ -194,7 +194,7 @@ class Schedule:
         if not isinstance(task, Check):
             self._born(task.target, found)
         if isinstance(task, Write) and task.adds:
-            self.adding.add(found)
+            self.adding.add((task.target, found))
 
     def _cut(self, cut: Callable[[Nest], Sequence[Nest]]) -> None:
         """Long nests into pieces."""
