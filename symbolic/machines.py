@@ -183,6 +183,13 @@ def _entries(spec: AnySpec) -> int:
 class Waiting:
     """NumPy's code, until it has run for so long that compiling pays; that is then done beside it."""
 
+    begun: bool
+    buffered: bool
+    code: Code
+    lock: Any
+    one: weakref.ReferenceType[Executable]
+    spent: float
+
     def __init__(self, one: Executable, code: Code) -> None:
         self.one, self.code = weakref.ref(one), code
         self.lock, self.buffered = code.lock, code.buffered

@@ -24,6 +24,11 @@ class Written:
     It is called as any other kernel. `early` says that it may write over an operand.
     """
 
+    call: Kernel
+    early: bool
+    names: dict[str, Any]
+    text: str
+
     __slots__ = ("call", "early", "names", "text")
 
     def __init__(self, call: Kernel, text: str, early: bool = False, **names: Any) -> None:

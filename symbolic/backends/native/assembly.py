@@ -54,6 +54,8 @@ _FACTORING: dict[str, type[Stacked]] = {
 class Assembly(Dividing):
     """A program's functions and calls; `steps` are the names of its segments, and what NumPy runs between them."""
 
+    parts: list[tuple[int, int] | None]
+
     entry: Entry | None
     module: Module
     native: Making

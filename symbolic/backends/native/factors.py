@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from symbolic.backends.native.access import View
 from symbolic.backends.native.records import (
     LANES,
     WRITTEN_OUT,
@@ -20,6 +21,8 @@ from symbolic.backends.native.text import Function, Value
 
 class Triangles(Stacked):
     """P · A = L · U: the lower triangle has ones on its diagonal, which are not kept."""
+
+    view: View
 
     def matrix(self, *places: Value) -> None:
         given, out = places
@@ -148,6 +151,8 @@ class _InLoops:
 
 class Root(Stacked):
     """A = L · Lᵀ, of which the lower triangle of A is read; what is above the diagonal of L is zero."""
+
+    view: View
 
     def matrix(self, *places: Value) -> None:
         given, out = places

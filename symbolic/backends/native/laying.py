@@ -34,6 +34,24 @@ _TURNED = 4
 class Panels:
     """Writes a contraction as a function of pointers: left, right, result, workspace."""
 
+    adds: bool
+    before: list[Axis]
+    boxes: list[tuple[list[Axis], Axis, int]]
+    bytes: int
+    host: Host
+    how: Layout
+    kind: str
+    lanes: int
+    module: Module
+    out: Value
+    piece: tuple[Axis, int]
+    pitch: int
+    spare: Value
+    vectors: int
+    width: int
+    within: list[Axis]
+    work: Value
+
     f: Function
 
     def __init__(self, module: Module, host: Host, task: Contract, how: Layout) -> None:

@@ -17,6 +17,7 @@ from symbolic.backends.native.abreast import HEAVY, LIGHT, abreast, weight
 from symbolic.backends.native.access import Sizes, in_order
 from symbolic.backends.native.axes import Axes, kept_strides, walked
 from symbolic.backends.native.counting import lanes_within
+from symbolic.backends.native.jumping import Jumps
 from symbolic.backends.native.lowering import FLAG, Check, Looping, Point, Reduce, Write
 from symbolic.backends.native.nests import Access, Nest, Step
 from symbolic.backends.native.pointwise import element, from_memory, stored, to_memory
@@ -49,6 +50,9 @@ class _Region(NamedTuple):
 
 class Writer:
     """Writes one nest as a function of the module."""
+
+    jumps: Jumps
+    seen: dict[Any, Value]
 
     axes: Axes
     bits: int

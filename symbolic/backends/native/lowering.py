@@ -135,6 +135,8 @@ Rule = Callable[["Lowered", Instruction], None]
 class Lowered:
     """A program's tasks in order, and where each slot's entries are."""
 
+    again: bool
+
     program: Program
     rule: Any
     uses: Counter[int]

@@ -21,9 +21,9 @@ from symbolic.backends.native.abi import callable_of, weakly
 from symbolic.backends.native.engine import Library, noted, recalled
 from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.identity import words_of
-from symbolic.backends.native.recipes import AGAIN, BUSY, FLAGGED, ODD, OWN, Placed, Recipe
+from symbolic.backends.native.recipes import AGAIN, BUSY, FLAGGED, ODD, OWN, Placed, Recipe, place_of
 from symbolic.plan import Program, own
-from symbolic.spec import Spec
+from symbolic.spec import AnySpec, Spec
 
 if TYPE_CHECKING:
     from symbolic.backends.native.access import View
@@ -35,6 +35,21 @@ if TYPE_CHECKING:
 
 class Native(Placed):
     """A program as native code. One thread at a time runs it; `run` says no to a second one."""
+
+    apart: bool
+    calls: Any
+    fixed: list[Any]
+    host: Host
+    into: tuple[int, ...]
+    on: Host | None
+    program: Program
+    results: list[int | None]
+    segment: str
+    specs: list[AnySpec]
+    steps: list[Any]
+    views: dict[int, View]
+    word: dict[int, int]
+    work: int
 
     address: int
     arena: Any
@@ -87,7 +102,7 @@ class Native(Placed):
     def _recalled(self) -> tuple[Library, Recipe] | None:
         """The code of a process before; not what calls functions that are not there any more."""
         found = recalled(self.key, self.on) if self.key else None
-        if found is not None and not all(map(_routine, dict(found.notes["products"]))):
+        if found is not None and not all(map(place_of, dict(found.notes["products"]))):
             self.key, found = "", None
         return None if found is None else (found, found.notes)
 
@@ -101,7 +116,7 @@ class Native(Placed):
         self.address = self.table.ctypes.data
         self.table[OWN] = self.address
         for name, at in recipe["products"]:
-            self.table[at] = _routine(name)
+            self.table[at] = place_of(name)
         if recipe["team"]:
             from symbolic.backends.native import team  # only for what is long
 
@@ -371,14 +386,6 @@ def _views(said: Sequence[tuple[int, Any]]) -> dict[int, View]:
     from symbolic.backends.native.access import View
 
     return {k: View(*parts) for k, parts in said}
-
-
-def _routine(name: str) -> int:
-    """The address of a function of the BLAS; 0 where it is not there."""
-    from symbolic.backends.native.blas import routine
-
-    found = routine(name)
-    return 0 if found is None else found.address
 
 
 def _is_finite(value: Any) -> bool:

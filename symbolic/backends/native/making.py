@@ -9,7 +9,7 @@ import numpy as np
 
 from symbolic.backends.native import pool, shares
 from symbolic.backends.native.assembly import BLAS, CALLS, TEAM, WORK, Assembly
-from symbolic.backends.native.blocks import groups
+from symbolic.backends.native.blocks import Group, groups
 from symbolic.backends.native.cuts import cuts
 from symbolic.backends.native.engine import Library, load
 from symbolic.backends.native.host import Host, host
@@ -19,7 +19,7 @@ from symbolic.backends.native.nests import Nest, Schedule, arranged_apart, work_
 from symbolic.backends.native.recipes import OWN, Placed, Recipe
 from symbolic.backends.native.rules import rule
 from symbolic.plan import Program
-from symbolic.spec import Spec
+from symbolic.spec import AnySpec, Spec
 
 __all__ = ["Making"]
 
@@ -30,6 +30,23 @@ _NAMES = {"nests of loops": Nest, "sums of products": Contract, "factors and sol
 
 class Making(Placed):
     """A program, and the code that is made of it. With `apart` every stage is a function of its own."""
+
+    apart: bool
+    arena: int
+    groups: dict[int, Group]
+    host: Host
+    into: tuple[int, ...]
+    lowered: Lowered
+    makers: list[int]
+    margins: dict[int, Any]
+    on: Host | None
+    places: dict[int, int]
+    program: Program
+    results: list[int | None]
+    schedule: Schedule
+    specs: list[AnySpec]
+    word: dict[int, int]
+    work: int
 
     def __init__(self, program: Program, into: Sequence[int] = (), on: Host | None = None, apart: bool = False) -> None:
         self.program, self.into, self.on, self.apart = program, tuple(into), on, apart

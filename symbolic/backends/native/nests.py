@@ -66,6 +66,8 @@ class Step(NamedTuple):
 class Nest:
     """Loops over one domain, and what is done for each entry."""
 
+    order: Sizes
+
     def __init__(self, domain: Sizes) -> None:
         self.domain = domain
         self.order = in_order(domain)

@@ -28,6 +28,8 @@ __all__ = ["Predicting"]
 class Predicting:
     """A prediction of a layer for so many inputs of one kind. `Unfit` where it needs Python in between."""
 
+    answer: Answer
+
     def __init__(self, native: Native, layer: Any, on: Specialization, count: int) -> None:
         specs = [native.specs[k] for k in native.program.outputs]
         form = form_of(lambda values: _finished(layer, _shaped(on.output, iter(values))), specs)

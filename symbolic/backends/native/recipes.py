@@ -15,7 +15,7 @@ from symbolic.backends.native.host import Host
 from symbolic.plan import Program
 from symbolic.spec import AnySpec, Spec
 
-__all__ = ["AGAIN", "BUSY", "FLAGGED", "ODD", "OWN", "Placed", "Recipe"]
+__all__ = ["AGAIN", "BUSY", "FLAGGED", "ODD", "OWN", "Placed", "Recipe", "place_of"]
 
 FLAGGED, BUSY, OWN = 1, 2, 3
 """Words of a program's table: what checks have found, whether it is running, its own address."""
@@ -70,6 +70,14 @@ if TYPE_CHECKING:
 
 else:
     Recipe = dict  # a class of its own takes longer to make than to read one
+
+
+def place_of(name: str) -> int:
+    """The address of a function of the BLAS; 0 where it is not there."""
+    from symbolic.backends.native.blas import routine  # it is looked for in libraries, which takes time
+
+    found = routine(name)
+    return 0 if found is None else found.address
 
 
 class Placed:

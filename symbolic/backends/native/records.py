@@ -63,6 +63,13 @@ TRIANGLES = [
 class Stacked:
     """Writes a task on matrices as a function of pointers: to its operands, to its result, and to the flag."""
 
+    columns: int
+    kind: str
+    module: Module
+    rows: int
+    stack: tuple[int, ...]
+    whole: str
+
     f: Function
     task: Small
 

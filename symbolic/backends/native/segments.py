@@ -37,6 +37,11 @@ class _Row(NamedTuple):
 class Segment:
     """Writes the calls of one segment into a function of the table."""
 
+    assembly: Assembly
+    f: Function
+    functions: Sequence[Function]
+    table: Value
+
     def __init__(self, assembly: Assembly, functions: Sequence[Function], f: Function) -> None:
         self.assembly, self.functions, self.f = assembly, functions, f
         self.table = f.arguments[0]

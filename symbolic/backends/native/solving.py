@@ -45,6 +45,10 @@ Piece = tuple[int, int]
 class Solving(Stacked):
     """X of A · X = B, from the record of A, and from B unless it is the unit matrix; flagged, X must be finite."""
 
+    gathers: bool
+    of_one: bool
+    scatters: bool
+
     nothing: Value | None
     room: Value
 

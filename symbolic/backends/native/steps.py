@@ -45,6 +45,8 @@ _SETTLING = threading.RLock()
 class Steps:
     """The steps of one trainer on so many inputs of one kind. `Unfit` where they need Python in between."""
 
+    native: Native
+
     began: int
     captured: list[Any]
     count: int
