@@ -546,3 +546,24 @@ def test_one_assignment_after_another(function: Any, rows: int) -> None:
     make: Any = symbolic
     layer = make(function, np.ndarray, np.ndarray, returns=np.ndarray)
     np.testing.assert_array_equal(layer.predict(x, i), function(x, i))
+
+
+def test_additions_to_different_arrays_do_not_share_a_pass() -> None:
+    def passed(x: Any, y: Any, i: Any, j: Any) -> Any:
+        u, v = x * 1.0, y * 0.5
+        v[0, j] = v[0, j] * u[0, j]
+        z = u[i, 0]
+        u[1:] = 1.25
+        u[i, 0] = z
+        u = np.where(u > -0.5, v, u)
+        v[0, j] = u[0, j]
+        return np.sum(u + v * v)
+
+    x, y = np.array([[0.12573022, -0.13210486]], np.float32), np.array([[0.64042264, 0.10490011]], np.float32)
+    call = value_and_grad(passed, (0, 1))
+    numbers = np.array([0, 0]), np.array([0, 1])
+    _, found = call(x, y, *numbers)
+    with s.use("numpy"):
+        _, wanted = call(x, y, *numbers)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)

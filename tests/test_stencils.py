@@ -358,6 +358,5 @@ def test_parts_that_run_on_into_the_next_row(machine: Any, function: Any) -> Non
     x, y = np.arange(10.0).reshape(2, 5), -1.0 - np.arange(10.0).reshape(2, 5)
     make: Any = symbolic
     with s.use(machine):
-        np.testing.assert_array_equal(
-            make(function, np.ndarray, np.ndarray, returns=np.ndarray).predict(x, y), function(x, y)
-        )
+        layer = make(function, np.ndarray, np.ndarray, returns=np.ndarray)
+        np.testing.assert_array_equal(layer.predict(x, y), function(x, y))
