@@ -165,6 +165,53 @@ def _write(x: Any, y: Any, k: int) -> Any:
     return z
 
 
+def _places(size: int, k: int) -> Any:
+    """Numbers that name entries, some of them more than once, and some from the end."""
+    return np.array([0, -1, k % size, (k // 2) % size - size, 0][: 2 + k % 4])
+
+
+def _picked(x: Any, k: int) -> Any:
+    """Entries that numbers name."""
+    if x.ndim == 0:
+        return None
+    places = _places(x.shape[0], k)
+    if x.ndim > 1 and k % 3 == 0:
+        return x[places, _places(x.shape[1], k)]
+    return np.take(x, places, axis=k % x.ndim) if k % 3 == 1 else x[places]
+
+
+def _written(x: Any, y: Any, k: int) -> Any:
+    """Entries that numbers name are written, or added to, one after the other, and read again."""
+    if x.ndim == 0:
+        return None
+    z, places = x * 1.0, _places(x.shape[0], k)
+    z[places] = z[places] * 2.0 - 0.5
+    if x.ndim > 1:
+        columns = _places(x.shape[1], k // 2)
+        z[0, columns] = 0.25
+        z[-1, columns] = z[0, columns] + np.mean(y)
+    np.add.at(z, places[:2], 0.5)
+    return z + z[places[0]]
+
+
+def _run_on(x: Any, k: int) -> Any:
+    """What was put together, flat: its parts run on from one row to the next."""
+    if x.ndim < 2 or x.size > 600:
+        return None
+    z = x * 1.0
+    z[:, 0] = 0.5
+    flat = np.concatenate([z, x], axis=1).ravel() if k % 2 else z.ravel()
+    return np.roll(flat, k % 7 - 3) + flat if k % 3 else np.pad(flat, (1, k % 4))
+
+
+def _solved(x: Any, k: int) -> Any:
+    """Equations of a matrix that has an inverse."""
+    if x.ndim != 2 or x.shape[0] > 12:
+        return None
+    square = np.tanh(x) @ np.tanh(x).T + (1.0 + x.shape[1]) * np.eye(x.shape[0])
+    return np.linalg.solve(square, x) if k % 2 else np.linalg.inv(square) * np.linalg.slogdet(square)[1]
+
+
 def _move(x: Any, k: int) -> Any:
     if x.ndim == 0:
         return np.reshape(x, (1, 1))
@@ -219,6 +266,10 @@ OPERATIONS: list[Callable[[Any, Any, int], Any]] = [
     lambda x, y, k: _write(x, y, k),
     lambda x, y, k: _move(x, k),
     lambda x, y, k: _windows(x, k),
+    lambda x, y, k: _picked(x, k),
+    lambda x, y, k: _written(x, y, k),
+    lambda x, y, k: _run_on(x, k),
+    lambda x, y, k: _solved(x, k),
     lambda x, y, k: _spread(x, k),
     lambda x, y, k: np.broadcast_to(x, (3, *x.shape)) * 1.0 if x.ndim < 3 else None,
     lambda x, y, k: np.cumsum(x, axis=k % x.ndim) if x.ndim else None,  # no loops are written for it
