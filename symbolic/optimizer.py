@@ -40,7 +40,7 @@ class Optimizer:
 
     A subclass names what it keeps of each weight in `names` (one called `squares` is real for complex weights too),
     hands its own settings to `__init__`, and writes `rule`. SettingError (a ValueError) for a number out of range or a
-    part given twice, DtypeError (a TypeError) for what is no number or no part.
+    part given twice, DtypeError (a TypeError) for what is no number or no part, and for a setting that is not declared.
 
     >>> from symbolic import SGD, L2, Clip
     >>> optimizer = SGD(0.1, L2(0.5), Clip(1.0))
@@ -66,6 +66,8 @@ class Optimizer:
         cls.slots = len(cls.names)
 
     def __init__(self, learning_rate: Rate, *parts: Part, **settings: float) -> None:
+        if type(self).__init__ is Optimizer.__init__:
+            _check_names(type(self), settings)
         checked = {name: number(self, name, value, **_LIMITS.get(name, {})) for name, value in settings.items()}
         self.learning_rate = learning_rate
         ordered = tuple(sorted(_checked_parts(self, parts), key=lambda part: part.order))
@@ -222,6 +224,15 @@ class Optimizer:
     def __exit__(self, *error: object) -> None:
         position = max(k for k, one in enumerate(here.optimizers) if one is self)
         here.optimizers = here.optimizers[:position] + here.optimizers[position + 1 :]
+
+
+def _check_names(kind: type[Optimizer], settings: Mapping[str, float]) -> None:
+    """A class that takes any setting has those that it declares: a misspelt one would change nothing."""
+    declared = {name for one in kind.__mro__ for name in vars(one).get("__annotations__", ())}
+    for name in settings:
+        if name not in declared and not hasattr(kind, name):
+            remedy = "write Momentum(…, momentum=…)" if name == "momentum" else f"leave {name} out, or declare it"
+            refuse(f"{kind.__name__} with the setting {name}, which it does not have", remedy, DtypeError)
 
 
 def _checked_parts(owner: Optimizer, parts: tuple[Any, ...]) -> tuple[Part, ...]:

@@ -441,3 +441,22 @@ def test_schedules(schedule: Callable[[int], float], expected: list[float]) -> N
         optimizer.commit([], [])
     assert rates == pytest.approx(expected, rel=1e-12, abs=1e-15)
     assert all(type(rate) is float for rate in rates)  # weak: float32 stays float32
+
+
+@pytest.mark.parametrize("setting", [{"momentum": 0.9}, {"lerning_rate": 0.1}, {"weight_decay": 0.01}])
+def test_a_setting_that_there_is_not_is_refused(setting: dict[str, float]) -> None:
+    (name,) = setting
+    with pytest.raises(
+        TypeError, match=f"SGD with the setting {name}, which it does not have, in .*test_optimizers.py"
+    ):
+        SGD(0.1, **setting)
+
+
+def test_a_declared_setting_needs_no_init() -> None:
+    class Slower(Optimizer):
+        by: float
+
+        def rule(self, weight: Any, delta: Any, state: Any, rate: Any, count: Any) -> Any:
+            return weight - rate / self.by * delta, ()
+
+    assert Slower(1.0, by=4.0).formula([2.0], [4.0], [()], 1.0, 1.0) == ([1.0], [()])
