@@ -50,7 +50,7 @@ def _run(result: Found) -> Iterator[str]:
     factor = ratio(result, peer) if peer is not None else None
     yield "–" if factor is None else times(factor) if factor >= 1 else f"**{times(factor)}**"
     yield cell(rows, "numpy")
-    limit = ratio(result, "limit")
+    limit = ratio(result, "limit") if result["threads"] == 1 else None  # it is one core's
     yield f"{time(median_of(rows['limit']))} ({limit:.0%})" if limit is not None else "–"
 
 
@@ -89,6 +89,9 @@ def _first(result: Found, name: str, cached: bool) -> list[str]:
 
 def growth(found: Found) -> Iterator[str]:
     """The same work at other sizes."""
+    if all(is_main(one) for one in found["results"]):
+        yield "Not part of this run."
+        return
     yield row("", "size", "auto", "best peer", "", "÷ auto", "first call", "its")
     yield "|---|---|---|---|---|---|---|---|"
     grown = {one["workload"] for one in found["results"] if not is_main(one)}
@@ -104,6 +107,9 @@ def growth(found: Found) -> Iterator[str]:
 
 def scripts(found: Found) -> Iterator[str]:
     """Whole processes, with what an earlier one left in the caches, and without."""
+    if "scripts" not in found:
+        yield "Not part of this run."
+        return
     names = list(dict.fromkeys(name for one in found["scripts"] for name in one["rows"]))
     yield row("", *names)
     yield "|---" * (len(names) + 1) + "|"

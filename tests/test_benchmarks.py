@@ -245,6 +245,14 @@ def test_the_page_is_written_between_its_marks_again_and_again(found: dict[str, 
     assert page.written(once, found) == once
 
 
+def test_what_a_run_left_out_is_said(found: dict[str, Any]) -> None:
+    """A run may be stopped, or be one of the main sizes alone."""
+    short = {name: value for name, value in found.items() if name != "scripts"}
+    short["results"] = [one for one in found["results"] if report.is_main(one)]
+    text = "\n".join([page.BEGIN.format(name) for name in ("growth", "short scripts")])
+    assert page.written(text, short).count("Not part of this run.") == 2
+
+
 def test_the_page_of_the_documentation_has_every_table() -> None:
     text = page.PAGE.read_text(encoding="utf-8")
     assert [name for name in page.TABLES if page.BEGIN.format(name) not in text] == []
