@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 
 from symbolic.backends.native.access import View
@@ -19,8 +20,8 @@ from symbolic.backends.native.records import (
 from symbolic.backends.native.text import Function, Value
 
 
-class Triangles(Stacked):
-    """P · A = L · U: the lower triangle has ones on its diagonal, which are not kept."""
+class _Factored(Stacked):
+    """What is written out for a matrix that fits the registers, and in loops for a larger one."""
 
     view: View
 
@@ -30,7 +31,22 @@ class Triangles(Stacked):
         if self.rows <= WRITTEN_OUT:
             self._written_out(given, out)
         else:
-            _InLoops(self, given, out).write()
+            self._in_loops(given, out)
+
+    @abstractmethod
+    def _written_out(self, given: Value, out: Value) -> None:
+        """Each entry in a register."""
+
+    @abstractmethod
+    def _in_loops(self, given: Value, out: Value) -> None:
+        """Column by column, in memory."""
+
+
+class Triangles(_Factored):
+    """P · A = L · U: the lower triangle has ones on its diagonal, which are not kept."""
+
+    def _in_loops(self, given: Value, out: Value) -> None:
+        _InLoops(self, given, out).write()
 
     def _written_out(self, given: Value, out: Value) -> None:
         f, n = self.f, self.rows
@@ -149,18 +165,8 @@ class _InLoops:
         f.store(first, b)
 
 
-class Root(Stacked):
+class Root(_Factored):
     """A = L · Lᵀ, of which the lower triangle of A is read; what is above the diagonal of L is zero."""
-
-    view: View
-
-    def matrix(self, *places: Value) -> None:
-        given, out = places
-        self.view = self.task.operands[0]
-        if self.rows <= WRITTEN_OUT:
-            self._written_out(given, out)
-        else:
-            self._in_loops(given, out)
 
     def _written_out(self, given: Value, out: Value) -> None:
         f, n, usual = self.f, self.rows, self.f.constant("i1", 1)
