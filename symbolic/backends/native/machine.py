@@ -23,7 +23,7 @@ from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.identity import words_of
 from symbolic.backends.native.recipes import AGAIN, BUSY, FLAGGED, ODD, OWN, Placed, Recipe, place_of
 from symbolic.plan import Program, own
-from symbolic.spec import AnySpec, Spec
+from symbolic.spec import Spec
 
 if TYPE_CHECKING:
     from symbolic.backends.native.access import View
@@ -39,18 +39,9 @@ class Native(Placed):
     apart: bool
     calls: Any
     fixed: list[Any]
-    host: Host
-    into: tuple[int, ...]
     on: Host | None
-    program: Program
-    results: list[int | None]
-    segment: str
-    specs: list[AnySpec]
     steps: list[Any]
     views: dict[int, View]
-    word: dict[int, int]
-    work: int
-
     address: int
     arena: Any
     arrays: dict[int, Any]

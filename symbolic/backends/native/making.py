@@ -34,19 +34,13 @@ class Making(Placed):
     apart: bool
     arena: int
     groups: dict[int, Group]
-    host: Host
-    into: tuple[int, ...]
     lowered: Lowered
     makers: list[int]
     margins: dict[int, Any]
     on: Host | None
     places: dict[int, int]
-    program: Program
-    results: list[int | None]
     schedule: Schedule
     specs: list[AnySpec]
-    word: dict[int, int]
-    work: int
 
     def __init__(self, program: Program, into: Sequence[int] = (), on: Host | None = None, apart: bool = False) -> None:
         self.program, self.into, self.on, self.apart = program, tuple(into), on, apart
