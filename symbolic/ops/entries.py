@@ -10,12 +10,11 @@ import numpy as np
 from symbolic.errors import ShapeError
 from symbolic.literal import as_layer
 from symbolic.ops.axes import plain
-from symbolic.ops.binding import Kernel
-from symbolic.ops.operation import Operation, array, held
+from symbolic.ops.operation import Overwriting, array, held
 from symbolic.spec import AnySpec, show
 
 
-class SetEntries(Operation):
+class SetEntries(Overwriting):
     """The first operand with each of the others written at its place: whole indices, all of them different.
 
     ShapeError where the array has no such entry, or where a value is more than one number.
@@ -27,8 +26,6 @@ class SetEntries(Operation):
     """
 
     __slots__ = ()
-    variadic = True
-    overwrites = True
     defaults: ClassVar[Any] = {"places": ()}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -40,12 +37,6 @@ class SetEntries(Operation):
         if any(array(one).shape not in ((), None) for one in specs[1:]):
             raise ShapeError("an array was assigned to one entry", remedy="assign a number, or to a slice")
         return spec
-
-    def evaluate(self, *values: Any) -> Any:
-        return self.written(*values, None)
-
-    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
-        return self.written, True
 
     def written(self, *values: Any) -> Any:
         """The first value with the others written into it: a copy, or the array that is given last."""

@@ -18,7 +18,7 @@ from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.axes import plain
 from symbolic.ops.binding import Kernel
-from symbolic.ops.operation import Operation, array, held
+from symbolic.ops.operation import Operation, Overwriting, array, held
 from symbolic.ops.regions import At, Template, indexed_shape
 from symbolic.ops.runs import runs
 from symbolic.spec import AnySpec, Shape, Spec, result_dtype, show
@@ -187,7 +187,7 @@ class Scatter(Operation):
         return tuple(deltas)
 
 
-class AddAt(Operation):
+class AddAt(Overwriting):
     """The first operand with each delta added at its index; repeated indices accumulate. `places` are as in `Scatter`.
 
     >>> import numpy as np
@@ -197,8 +197,6 @@ class AddAt(Operation):
     """
 
     __slots__ = ()
-    variadic = True
-    overwrites = True
     defaults: ClassVar[Any] = {"places": ()}
 
     @classmethod
@@ -216,12 +214,6 @@ class AddAt(Operation):
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return plain(specs[0])
-
-    def evaluate(self, *values: Any) -> Any:
-        return self.written(*values, None)
-
-    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
-        return self.written, True
 
     def written(self, *values: Any) -> Any:
         """The first value with the others added to it: a copy, or the array that is given last."""
@@ -312,12 +304,10 @@ def _add_rows(total: Any, rows: Any, deltas: Any) -> None:
 # --------------------------------------------------------------------------- writing
 
 
-class SetItem(Operation):
+class SetItem(Overwriting):
     """The first operand with the second written at `index`; of entries named twice the last writer stays."""
 
     __slots__ = ()
-    variadic = True
-    overwrites = True
     defaults: ClassVar[Any] = {"index": ()}
 
     def infer(self, *specs: AnySpec) -> AnySpec:
@@ -326,12 +316,6 @@ class SetItem(Operation):
         if region is not None and value.shape is not None:
             _check_fits(region, value.shape)
         return spec
-
-    def evaluate(self, *values: Any) -> Any:
-        return self.written(*values, None)
-
-    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
-        return self.written, True
 
     def written(self, *values: Any) -> Any:
         """The first value with the second written into it: a copy, or the array that is given last."""

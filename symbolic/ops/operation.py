@@ -300,6 +300,24 @@ def held(base: Any, out: Any) -> Any:
     return out
 
 
+class Overwriting(Operation):
+    """The first operand with some of its entries changed. A member says in `written` which, and to what."""
+
+    __slots__ = ()
+    variadic = True
+    overwrites = True
+
+    def evaluate(self, *values: Any) -> Any:
+        return self.written(*values, None)
+
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        return self.written, True
+
+    def written(self, *values: Any) -> Any:
+        """Of the operands' values, then an array for the result, or `None`."""
+        raise NotImplementedError  # abstract
+
+
 def static(value: Any, what: str) -> Any:
     """A parameter that must be known while tracing."""
     value = settled(value)
