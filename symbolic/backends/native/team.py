@@ -2,8 +2,8 @@
 
 Work is a function of a table and a number, for all numbers below a count: tickets, which the caller and the helpers
 take one after the other. The caller never waits for a helper to begin, only for tickets that a helper has taken: where
-none wakes in time, the caller has done it all. Where it waited longer than it worked, other processes have the cores:
-it works alone once, and if that happens again twice as often, up to 31 times. A child of a fork has no helpers.
+none wakes in time, the caller has done it all. Whether it pays to ask them is measured elsewhere (`trials`). A child of
+a fork has no helpers.
 """
 
 from __future__ import annotations
@@ -21,6 +21,19 @@ from symbolic.backends.native.engine import Library, load
 from symbolic.backends.native.host import threads
 
 _WORDS = 64
+_PLACES = {
+    "state": 1,
+    "counts": 2,
+    "finished": 3,
+    "works": 4,
+    "tables": 5,
+    "busy": 6,
+    "lock": 16,
+    "wake": 24,
+    "end": 32,
+}
+"""The words after the first, which is how work is done: the round, times 2³², and the next ticket; how many tickets
+there are, and are done; the work and its table; whether somebody is busy; a lock, and what threads sleep at."""
 
 _TEXT = """
 declare i32 @pthread_mutex_lock(ptr)
@@ -28,7 +41,6 @@ declare i32 @pthread_mutex_unlock(ptr)
 declare i32 @pthread_cond_wait(ptr, ptr)
 declare i32 @pthread_cond_signal(ptr)
 declare i32 @pthread_cond_broadcast(ptr)
-declare i64 @llvm.readcyclecounter()
 
 define void @alone(ptr %team, ptr %work, ptr %table, i64 %count) {
 entry:
@@ -70,28 +82,10 @@ done:
 
 define void @together(ptr %team, ptr %work, ptr %table, i64 %count) {
 entry:
-  %state = getelementptr i64, ptr %team, i64 1
-  %counts = getelementptr i64, ptr %team, i64 2
-  %finished = getelementptr i64, ptr %team, i64 3
-  %works = getelementptr i64, ptr %team, i64 4
-  %tables = getelementptr i64, ptr %team, i64 5
-  %busy = getelementptr i64, ptr %team, i64 6
-  %rest = getelementptr i64, ptr %team, i64 7
-  %lock = getelementptr i64, ptr %team, i64 16
-  %wake = getelementptr i64, ptr %team, i64 24
-  %end = getelementptr i64, ptr %team, i64 32
+PLACES
   %pair = cmpxchg ptr %busy, i64 0, i64 1 seq_cst seq_cst, align 8
   %free = extractvalue { i64, i1 } %pair, 1
-  br i1 %free, label %look, label %alone
-look:
-  %resting = load i64, ptr %rest
-  %rested = icmp eq i64 %resting, 0
-  br i1 %rested, label %begin, label %rests
-rests:
-  %fewer = sub i64 %resting, 1
-  store i64 %fewer, ptr %rest
-  store atomic i64 0, ptr %busy seq_cst, align 8
-  br label %alone
+  br i1 %free, label %begin, label %alone
 alone:
   call void @alone(ptr %team, ptr %work, ptr %table, i64 %count)
   ret void
@@ -108,9 +102,7 @@ begin:
   store atomic i64 %round, ptr %state seq_cst, align 8
   %b1 = call i32 @pthread_cond_broadcast(ptr %wake)
   %u1 = call i32 @pthread_mutex_unlock(ptr %lock)
-  %t0 = call i64 @llvm.readcyclecounter()
   %mine = call i64 @tickets(ptr %team, i64 %round, ptr %work, ptr %table, i64 %count)
-  %t1 = call i64 @llvm.readcyclecounter()
   %l2 = call i32 @pthread_mutex_lock(ptr %lock)
   %others = load i64, ptr %finished
   %so = add i64 %others, %mine
@@ -125,34 +117,13 @@ wait:
   br label %check
 over:
   %u2 = call i32 @pthread_mutex_unlock(ptr %lock)
-  %t2 = call i64 @llvm.readcyclecounter()
-  %worked = sub i64 %t1, %t0
-  %waited = sub i64 %t2, %t1
-  %bad = icmp ugt i64 %waited, %worked
-  %patience = getelementptr i64, ptr %team, i64 8
-  %had = load i64, ptr %patience
-  %twice = shl i64 %had, 1
-  %more = or i64 %twice, 1
-  %most = and i64 %more, 31
-  %half = lshr i64 %had, 1
-  %has = select i1 %bad, i64 %most, i64 %half
-  store i64 %has, ptr %patience
-  %pause = select i1 %bad, i64 %has, i64 0
-  store i64 %pause, ptr %rest
   store atomic i64 0, ptr %busy seq_cst, align 8
   ret void
 }
 
 define ptr @helper(ptr %team) {
 entry:
-  %state = getelementptr i64, ptr %team, i64 1
-  %counts = getelementptr i64, ptr %team, i64 2
-  %finished = getelementptr i64, ptr %team, i64 3
-  %works = getelementptr i64, ptr %team, i64 4
-  %tables = getelementptr i64, ptr %team, i64 5
-  %lock = getelementptr i64, ptr %team, i64 16
-  %wake = getelementptr i64, ptr %team, i64 24
-  %end = getelementptr i64, ptr %team, i64 32
+PLACES
   %l1 = call i32 @pthread_mutex_lock(ptr %lock)
   br label %look
 look:
@@ -183,9 +154,7 @@ tell:
 told:
   br label %look
 }
-"""
-"""The words: how work is done; the round, times 2³², and the next ticket; how many tickets there are, and are done; the
-work and its table; whether somebody is busy; how often to work alone from now on, and next time; three locks."""
+""".replace("PLACES", "\n".join(f"  %{name} = getelementptr i64, ptr %team, i64 {k}" for name, k in _PLACES.items()))
 
 
 class _Team:
