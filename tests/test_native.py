@@ -384,6 +384,8 @@ def test_a_long_program_is_compiled_beside_the_calls() -> None:
 def test_the_laws_hold_for_narrower_vectors(cpu: str) -> None:
     """In a process of its own, which writes code for that processor."""
     chosen = "(special_values and f8) or block_by_block or long_sums"
+    if EXAMPLES > 2:
+        chosen += " or (special_values and f4) or reductions or (test_programs and not data) or large_arrays"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-n", "0", "-q", "-p", "no:cacheprovider", __file__, "-k", chosen],
         env={**os.environ, "SYMBOLIC_CPU": cpu, "SYMBOLIC_MACHINE": "native"},
