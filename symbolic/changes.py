@@ -52,6 +52,9 @@ class Owned:
     __slots__ = ("owner",)
     owner: Owner | None
 
+    def __init__(self) -> None:
+        self.owner = None
+
     def own(self) -> None:
         """Bring them back."""
         if self.owner is not None:

@@ -128,7 +128,7 @@ class Cell(Owned):
     delta: Brought[Any] = Brought()
 
     def __init__(self, value: Any) -> None:
-        self.owner = None
+        super().__init__()
         self.value = value
         self.delta = None
         self.pending: Any = None

@@ -23,7 +23,7 @@ class PerWeight(Owned):
     entries: Brought[_Entries] = Brought()
 
     def __init__(self) -> None:
-        self.owner = None
+        super().__init__()
         self.entries = {}
 
     def get(self, weight: Any) -> Any:
@@ -72,7 +72,7 @@ class Steps(Owned):
     taken: Brought[int] = Brought()
 
     def __init__(self, kind: type) -> None:
-        self.owner = None
+        super().__init__()
         self.kind, self.taken = kind, 0
 
 

@@ -185,8 +185,3 @@ def _numpy_table() -> int:
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     table: int = get(umath._ARRAY_API, None)
     return table
-
-
-def set_flag(kind: type, flag: int) -> None:
-    """A flag of a type that only C can set otherwise."""
-    ctypes.c_uint64.from_address(id(kind) + TYPE_FLAGS).value |= flag
