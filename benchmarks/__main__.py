@@ -11,7 +11,7 @@ import dataclasses
 import json
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--no-growth", dest="growth", action="store_false", help="main sizes only")
     parser.add_argument("--no-scripts", dest="scripts", action="store_false", help="without the short scripts")
     parser.add_argument("--out", type=Path, metavar="NAME", help="write NAME.json, NAME.svg and NAME.txt")
+    parser.add_argument("--resume", action="store_true", help="keep what NAME.json holds of a run that was stopped")
     return parser.parse_args()
 
 
@@ -58,25 +59,47 @@ def main() -> None:
         (*given.peers.split(","), "symbolic", "limit") if given.peers else (), tuple(given.without.split(","))
     )
     found: dict[str, Any] = {"machine": machine(), "effort": dataclasses.asdict(effort), "results": []}
+    if given.resume:
+        found = resumed(given.out, found)
     for name in given.only.split(",") if given.only else ():
-        for result in measured(find(name), given, effort, choice):
+        for result in measured(find(name), given, effort, choice, found["results"]):
             found["results"].append(result)
             print("\n".join(report.table(result)), end="\n\n", file=sys.stderr, flush=True)
             keep(given.out, found)
-    if given.scripts:
+    if given.scripts and "scripts" not in found:
         found["scripts"] = scripts.measure(effort.rounds, choice)
     keep(given.out, found)
     print(report.text(found))
 
 
-def measured(workload: Workload, given: argparse.Namespace, effort: Effort, choice: Choice) -> Iterator[dict[str, Any]]:
-    """One result for each size and number of threads; what was compiled for one thread is there for two."""
+def measured(
+    workload: Workload, given: argparse.Namespace, effort: Effort, choice: Choice, there: Sequence[Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """One result for each size and number of threads that is not there yet; what one thread compiled serves two."""
     main = next(iter(workload.sizes))
+    done = {(one["workload"], one["size"], one["threads"]) for one in there}
     with tempfile.TemporaryDirectory(prefix="symbolic-benchmarks-") as place:
         for size, threads in plan(workload, given):
+            if (workload.name, size, threads) in done:
+                continue
             begun = effort if size == main and threads == min(given.threads) else effort.lighter()
             kept = Path(place) / str(list(workload.sizes).index(size))
             yield measure(workload, size, threads, begun, choice, kept)
+
+
+def resumed(out: Path | None, begun: dict[str, Any]) -> dict[str, Any]:
+    """What a run that was stopped has found; one of another machine, version, code or effort is refused."""
+    if out is None or not out.with_suffix(".json").exists():
+        return begun
+    found: dict[str, Any] = json.loads(out.with_suffix(".json").read_text(encoding="utf-8"))
+    for part, changing in (("machine", {"load"}), ("effort", set())):
+        now, then = begun[part], found[part]
+        if other := [key for key in now if key not in changing and now[key] != then.get(key)]:
+            raise SystemExit(
+                f"{out.with_suffix('.json')} is of a run with another {part} ({', '.join(other)}), "
+                "and rows of two runs cannot stand side by side. Leave out --resume, or write to another --out."
+            )
+    return found
 
 
 def keep(out: Path | None, found: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -90,7 +91,16 @@ def machine() -> dict[str, Any]:
         "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         "unset": [name for name in SLOWING if name in os.environ],
         "executable": f"{sys.implementation.name} {sys.version.split()[0]}",
+        "code": code(),
     }
+
+
+def code() -> str:
+    """Which state of the library and of the workloads is measured: a digest of their sources."""
+    digest = sha256()
+    for path in sorted([*(ROOT / "symbolic").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")]):
+        digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _processor() -> str:

@@ -1,8 +1,10 @@
 """Is the benchmark honest: do all compute the same, and does its report say what was measured? Nothing is timed."""
 
+import argparse
 import json
 import xml.etree.ElementTree as ET
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,11 +12,12 @@ import pytest
 
 import symbolic
 from benchmarks import chart, page, report, short
+from benchmarks.__main__ import measured, resumed
 from benchmarks.comparing import Arrays, difference, reference
 from benchmarks.forms import Explained
 from benchmarks.ranking import best, digits, judged, ratio, size, time
 from benchmarks.runs import Choice, ContestantError, Effort, Process, contestants, measure
-from benchmarks.surroundings import SLOWING, clean, of_contestant
+from benchmarks.surroundings import SLOWING, clean, code, of_contestant
 from benchmarks.worker import CHECKED, Worker
 from benchmarks.workload import Calls, Goal, Threaded, Workload
 from benchmarks.workloads import PLACES, find
@@ -302,6 +305,37 @@ def test_a_turn_is_as_long_however_slow_the_first_calls_were(monkeypatch: pytest
     worker = Worker.__new__(Worker)
     monkeypatch.setattr(worker, "timed", lambda calls: next(took, None) or calls * 1e-5, raising=False)
     assert worker.warm(0.1) == 10_000
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    given = argparse.Namespace(threads=[1], growth=False, quick=False)
+    workload, out = find("W1"), tmp_path / "run"
+    begun = {"machine": {"code": "a", "load": 1.0}, "effort": {"rounds": 3}, "results": []}
+    assert resumed(out, begun) is begun  # nothing is there yet
+    there = {"workload": "W1", "size": next(iter(workload.sizes)), "threads": 1}
+    out.with_suffix(".json").write_text(json.dumps({**begun, "results": [there]}))
+    found = resumed(out, {**begun, "machine": {"code": "a", "load": 7.0}})
+    assert found["results"] == [there]
+    assert list(measured(workload, given, Effort(), Choice(), found["results"])) == []
+
+
+@pytest.mark.parametrize("other", [{"machine": {"code": "b"}}, {"effort": {"rounds": 9}}])
+def test_rows_of_two_kinds_of_runs_are_never_mixed(tmp_path: Path, other: dict[str, Any]) -> None:
+    begun: dict[str, Any] = {"machine": {"code": "a"}, "effort": {"rounds": 3}, "results": []}
+    out = tmp_path / "run"
+    out.with_suffix(".json").write_text(json.dumps({**begun, **other}))
+    with pytest.raises(SystemExit, match=rf"run with another {next(iter(other))}.*--resume"):
+        resumed(out, begun)
+
+
+def test_the_code_that_is_measured_has_a_name_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "symbolic").mkdir()
+    (tmp_path / "symbolic" / "a.py").write_text("1")
+    monkeypatch.setattr("benchmarks.surroundings.ROOT", tmp_path)
+    before = code()
+    assert code() == before
+    (tmp_path / "symbolic" / "a.py").write_text("2")
+    assert code() != before
 
 
 def test_loops_call_as_often_as_they_say() -> None:
