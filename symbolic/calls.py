@@ -47,6 +47,8 @@ def called(function: Any) -> Any:
     """What to call in the place of `function`, within a trace; outside of one it stays what it is."""
     if here.trace is None:
         return function
+    if type(function) is np.ufunc:
+        return _ufunc(function)
     if is_scipy(function):
         return functools.partial(_of_scipy, function)
     try:
@@ -54,6 +56,37 @@ def called(function: Any) -> Any:
     except TypeError:  # it has no hash
         return function
     return function if found is None else found
+
+
+def _ufunc(function: np.ufunc) -> Any:
+    """The usual callee: whose it is, and what the tables say of it, is looked up once."""
+    found = _UFUNCS.get(function)
+    if found is None:
+        found = functools.partial(_of_scipy, function) if is_scipy(function) else _replaced(function)
+        if getattr(found, "func", None) is _of_numpy and function in FUNCTIONS:
+            found = _UFUNCS[function] = functools.partial(_applied, function)
+    return function if found is None else found
+
+
+_UFUNCS: dict[np.ufunc, Any] = {}
+
+
+def _applied(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call of a ufunc of NumPy's: of layers and numbers alone it is what NumPy would ask the layers for."""
+    traced = False
+    for one in args:
+        if isinstance(one, Layer):
+            traced = True
+        elif type(one) is not float and type(one) is not int:
+            return _of_numpy(function, *args, **kwargs)
+    if not traced or kwargs or len(args) != function.nin:
+        return _of_numpy(function, *args, **kwargs)
+    try:
+        return FUNCTIONS[function](args, {})
+    except TraceError:
+        if not _are_known(args):
+            raise
+    return _on_constants(function, args, kwargs)
 
 
 def _replaced(function: Any) -> Any:
@@ -77,7 +110,7 @@ def _of_numpy(function: Any, *args: Any, **kwargs: Any) -> Any:
     try:
         return _dispatched_by_numpy(function, args, kwargs, given)
     except TraceError:
-        if not any(isinstance(one, Made) for one in given) or not all(map(_is_known, given)):
+        if not _are_known(given):
             raise
     return _on_constants(function, args, kwargs)
 
@@ -133,6 +166,11 @@ def _handed(function: Any, *args: Any, **kwargs: Any) -> Any:
     """A call with the functions among its arguments rewritten."""
     named = {name: _code_of(one) for name, one in kwargs.items()}
     return function(*map(_code_of, args), **named)
+
+
+def _are_known(given: tuple[Any, ...]) -> bool:
+    """Whether arrays that the body made are among arguments of which each has a number."""
+    return any(isinstance(one, Made) for one in given) and all(map(_is_known, given))
 
 
 def _is_known(value: Any) -> bool:

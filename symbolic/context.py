@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _NUMPY = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
+_FILES = 4096  # kept in memory
 
 
 class Facts(Protocol):
@@ -87,24 +88,43 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
     """The nearest frame of the user's own program, rather than ours, NumPy's or another installed library's."""
     nearest = None
     while frame is not None:
-        file = frame.f_code.co_filename
-        if not file.startswith((_OURS, _NUMPY, "<__array")):
-            if "site-packages" not in file and "dist-packages" not in file:
-                return frame
+        whose = _WHOSE.get(frame.f_code.co_filename)
+        if whose is None:
+            whose = _whose(frame.f_code.co_filename)
+        if whose == _USERS:
+            return frame
+        if whose == _LIBRARYS:
             nearest = nearest or frame
         frame = frame.f_back
     return nearest
 
 
+_HIDDEN, _LIBRARYS, _USERS = 1, 2, 3
+_WHOSE: dict[str, int] = {}
+"""Whose a file is, by its name: asked for every frame around every node."""
+
+
+def _whose(file: str) -> int:
+    if file.startswith((_OURS, _NUMPY, "<__array")):
+        whose = _HIDDEN
+    else:
+        whose = _LIBRARYS if "site-packages" in file or "dist-packages" in file else _USERS
+    if len(_WHOSE) >= _FILES:
+        _WHOSE.clear()
+    _WHOSE[file] = whose
+    return whose
+
+
 def source() -> Where:
     """The layer's path and the line of the user's program that is running."""
-    if here.origin is not None:
-        return here.origin
+    origin = here.origin
+    if origin is not None:
+        return origin
     frame = user_frame(sys._getframe(1))
-    floating = None
-    if here.floating is not None:
+    floating = here.floating
+    if floating is not None:
         now = np.geterr()
-        floating = now if now != here.floating else None
+        floating = None if now == floating else now
     if frame is None:
         return Where(here.path, "", 0, floating)
     return Where(here.path, frame.f_code.co_filename, frame.f_lineno, floating)

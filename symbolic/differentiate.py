@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.context import inside
+from symbolic.context import here, inside
 from symbolic.errors import fail
 from symbolic.inference import Inference, unseen
 from symbolic.layer import AnyLayer
@@ -84,11 +84,13 @@ def pullback(output: AnyLayer, delta: AnyLayer, variables: Sequence[AnyLayer], f
     totals: dict[AnyLayer, AnyLayer] = {}
     wanted = set(variables)
     passed: dict[AnyLayer, AnyLayer] = {}
-    for node in reversed(order):
-        if node not in arrived:
-            continue
-        with inside(origin=node._origin):
-            total = _sum(arrived.pop(node), facts)
+    with inside(origin=None):
+        for node in reversed(order):
+            if node not in arrived:
+                continue
+            here.origin = node._origin  # set back at the end of the block
+            deltas = arrived.pop(node)
+            total = deltas[0] if len(deltas) == 1 else _sum(deltas, facts)
             if node in wanted:
                 totals[node] = total
             if isinstance(node, Operation):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from symbolic.errors import fail
@@ -27,17 +27,27 @@ class Inference:
 
     def _infer(self, root: AnyLayer) -> AnySpec:
         specs = self.specs
-        for node in unseen(root, specs):
-            if not isinstance(node, Operation):
-                specs[node] = node.infer() if hasattr(type(node), "value") else UNKNOWN
-                continue
-            operands = [specs[one] for one in node.operands]
+        if isinstance(root, Operation):  # the usual one: what it is made of has been asked before
             try:
-                specs[node] = node.infer(*operands)
-            except Exception as error:
-                shapes = ", ".join(map(describe, operands))
-                fail(error, node._origin, shapes)
+                operands = [specs[one] for one in root.operands]
+            except KeyError:
+                operands = []
+            if operands or not root.operands:
+                return self._of(root, operands)
+        for node in unseen(root, specs):
+            if isinstance(node, Operation):
+                self._of(node, [specs[one] for one in node.operands])
+            else:
+                specs[node] = node.infer() if hasattr(type(node), "value") else UNKNOWN
         return specs[root]
+
+    def _of(self, node: Operation, operands: Sequence[AnySpec]) -> AnySpec:
+        """The spec of a node over operands of these."""
+        try:
+            found = self.specs[node] = node.infer(*operands)
+        except Exception as error:
+            fail(error, node._origin, ", ".join(map(describe, operands)))
+        return found
 
     def ask(self, node: AnyLayer, what: str) -> Any:
         spec = self.spec(node)
@@ -52,8 +62,12 @@ def unseen(root: AnyLayer, specs: Mapping[AnyLayer, Any]) -> list[AnyLayer]:
     """The nodes below the root that are not in the mapping, operands first; those that are in it are not entered."""
     if root in specs:
         return []
-    if isinstance(root, Operation) and all(one in specs for one in root.operands):
-        return [root]
+    if isinstance(root, Operation):
+        for one in root.operands:
+            if one not in specs:
+                break
+        else:
+            return [root]
     order: list[AnyLayer] = []
     seen: set[AnyLayer] = set()
     stack: list[tuple[AnyLayer, bool]] = [(root, False)]

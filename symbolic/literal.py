@@ -11,7 +11,7 @@ import numpy as np
 
 from symbolic.context import here
 from symbolic.errors import DtypeError
-from symbolic.layer import AnyLayer, Layer, Lent, refuse
+from symbolic.layer import FUNCTIONS, AnyLayer, Layer, Lent, refuse
 from symbolic.leaves import Literal
 from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec
 
@@ -142,8 +142,6 @@ def join(values: Any) -> AnyLayer:
     """A (nested) list in the place of an array, as NumPy functions take it."""
     if not _holds_operand(values):
         return Literal(np.asarray(values))
-    from symbolic.layer import FUNCTIONS  # the vocabulary fills it
-
     return FUNCTIONS[np.stack](([as_layer(one) for one in values],), {})  # type: ignore[no-any-return]  # a layer
 
 
@@ -154,24 +152,47 @@ def _holds_operand(value: Any) -> bool:
     return isinstance(value, (Layer, Lent))
 
 
-# --------------------------------------------------------------------------- beside a user's own class
+# --------------------------------------------------------------------------- operators, also beside a user's own class
 
-_REFLECTED = {
-    **{f"__{name}__": f"__r{name}__" for name in ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow")},
-    "__lt__": "__gt__",
-    "__le__": "__ge__",
-    "__gt__": "__lt__",
-    "__ge__": "__le__",
+_ARITHMETIC = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "matmul": np.matmul,
+    "truediv": np.true_divide,
+    "floordiv": np.floor_divide,
+    "mod": np.remainder,
+    "pow": np.power,
 }
+_ORDER = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
+_MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+_PLAIN = frozenset({float, int, np.ndarray})
+"""What NumPy would hand back to the layer beside it, as it hands every layer."""
 
 
-def _defers(name: str, reflected: str) -> None:
-    """A number times a vector is the business of the vector's class, if that has `__rmul__`; an array asks nobody."""
+def _defers(name: str, reflected: str, ufunc: np.ufunc) -> None:
+    """A number times a vector is the business of the vector's class, if that has `__rmul__`; an array asks nobody.
+
+    Between two layers, and beside plain numbers and arrays, the layer is asked without NumPy in between.
+    """
     ours = getattr(Layer, name)
 
     @functools.wraps(ours)
     def operator(self: Any, other: Any) -> Any:
+        if type(other) in _PLAIN or isinstance(other, Layer):
+            return FUNCTIONS[ufunc]((self, other), {})
         return NotImplemented if _brings(type(other), reflected) and _is_number(self) else ours(self, other)
+
+    setattr(Layer, name, operator)
+
+
+def _answers(name: str, ufunc: np.ufunc) -> None:
+    """`1.0 - layer`, in the same way."""
+    ours = getattr(Layer, name)
+
+    @functools.wraps(ours)
+    def operator(self: Any, other: Any) -> Any:
+        return FUNCTIONS[ufunc]((other, self), {}) if type(other) in _PLAIN else ours(self, other)
 
     setattr(Layer, name, operator)
 
@@ -189,5 +210,8 @@ def _brings(kind: type, method: str) -> bool:
     return ToLiteral.find(kind) in (None, _structured)  # a dataclass is one by its fields alone
 
 
-for _name, _other in _REFLECTED.items():
-    _defers(_name, _other)
+for _name, _ufunc in _ARITHMETIC.items():
+    _defers(f"__{_name}__", f"__r{_name}__", _ufunc)
+    _answers(f"__r{_name}__", _ufunc)
+for _name, _ufunc in _ORDER.items():
+    _defers(f"__{_name}__", f"__{_MIRRORED[_name]}__", _ufunc)

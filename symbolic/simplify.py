@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.context import inside
+from symbolic.context import here, inside
 from symbolic.inference import Inference, unseen
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
@@ -37,7 +37,7 @@ class _Simplifier:
         self.known: dict[Any, AnyLayer] = {}
 
     def run(self, roots: Sequence[AnyLayer]) -> list[AnyLayer]:
-        with inside(facts=self.facts, trace=None):
+        with inside(facts=self.facts, trace=None, origin=here.origin):
             for node in topological(roots):
                 if node not in self.done:
                     self.done[node] = self.smaller(node)
@@ -48,36 +48,38 @@ class _Simplifier:
             return self.known.setdefault((Literal, bits(node.value)), node)
         if not isinstance(node, Operation):
             return node
-        operands = tuple([self.done[one] for one in node.operands])
+        done = self.done
+        operands = tuple([done[one] for one in node.operands])
         if isinstance(node, Mark):
             return node if isinstance(node, BatchMark) else operands[0]  # it fails where it is computed
-        if any(a is not b for a, b in zip(operands, node.operands, strict=True)):
-            spec = self.facts.spec(node)
-            node = node.rebuilt(operands)
-            self.facts.specs[node] = spec
+        for new, old in zip(operands, node.operands, strict=True):
+            if new is not old:
+                spec = self.facts.spec(node)
+                node = node.rebuilt(operands)
+                self.facts.specs[node] = spec
+                break
         return self.reduced(node)
 
     def reduced(self, node: Operation) -> AnyLayer:
         """A twin that is there already, the rule's own simplification, or a constant."""
         if node.effect:
             return node
-        key = (type(node), tuple([id(one) for one in node.operands]), node.key())
-        if key in self.known:
-            return self.known[key]
-        small = self.folded(node)
-        if small is None:
-            small = self.by_rule(node)
-        self.known[key] = node if small is None else small
-        return self.known[key]
+        key = (type(node), tuple(map(id, node.operands)), node.key())
+        found = self.known.get(key)
+        if found is None:
+            here.origin = node._origin  # `run` sets it back
+            small = self.folded(node)
+            if small is None:
+                small = self.by_rule(node)
+            found = self.known[key] = node if small is None else small
+        return found
 
     def by_rule(self, node: Operation) -> AnyLayer | None:
         small = _unit(node, self.facts)
         if small is None and isinstance(node, GetItem):
-            with inside(origin=node._origin):
-                small = _past(node, self.facts)
+            small = _past(node, self.facts)
         if small is None and type(node).simplify is not Operation.simplify:
-            with inside(origin=node._origin):
-                small = node.simplify(self.facts.operands(node))
+            small = node.simplify(self.facts.operands(node))
         if small is None:
             return None
         for one in unseen(small, self.done):
@@ -85,7 +87,10 @@ class _Simplifier:
         return self.done[small]
 
     def folded(self, node: Operation) -> AnyLayer | None:
-        if not node.operands or not all(isinstance(one, Literal) for one in node.operands):
+        for one in node.operands:
+            if not isinstance(one, Literal):
+                return None
+        if not node.operands:
             return None
         spec = self.facts.spec(node)
         if not isinstance(spec, Spec) or not spec.known or (product(spec.shape or ()) or 0) > _FOLDED:
@@ -104,7 +109,7 @@ class _Simplifier:
 
 def _unit(node: Operation, facts: Inference) -> AnyLayer | None:
     """1 · factor is the factor, where neither the shape nor the dtype changes."""
-    if not isinstance(node, Chain) and np.multiply not in node.functions:
+    if np.multiply not in node.functions:
         return None
     delta, factor = node.operands if isinstance(node, Chain) else node.operands[::-1]
     if isinstance(delta, Literal) and np.ndim(delta.value) == 0 and delta.value == 1:

@@ -114,7 +114,7 @@ class Tracing(Assignments):
 
     def _attempted(self, node: Operation) -> None:
         """An operation that may fail for its numbers, within a `try`: it fails here, where the body can catch it."""
-        if not may_fail(node, self.facts.operands(node)) or not trying():
+        if not may_fail(node, self.facts) or not trying():
             return
         assert self.numbers is not None
         self._one(node, "whether it fails")

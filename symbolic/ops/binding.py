@@ -154,17 +154,20 @@ def written(out: Any, value: Any, name: str) -> Any:
 class Binder:
     """A NumPy function's call, made into a node of an operation."""
 
-    __slots__ = ("cls", "function")
+    __slots__ = ("cls", "count", "function", "usual")
     cls: Any
+    count: int
     function: Callable[..., Any]
+    usual: tuple[Any, ...]
 
     def __init__(self, cls: Any, function: Callable[..., Any]) -> None:
         self.cls, self.function = cls, function
+        self.count, self.usual = len(cls.operand_names), tuple(cls.defaults.values())
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        cls, count = self.cls, len(self.cls.operand_names)
+        cls, count = self.cls, self.count
         if len(args) == count and not kwargs:
-            return cls.make(tuple([as_layer(one) for one in args]), tuple(cls.defaults.values()))
+            return cls.make(tuple([as_layer(one) for one in args]), self.usual)
         if kwargs.get("dtype") is not None and isinstance(self.function, np.ufunc) and "dtype" not in cls.defaults:
             args, kwargs = _in_dtype(self.function, args, kwargs)
         names = list(signature(self.function).parameters)[:count]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -72,16 +73,23 @@ def _raising(node: Operation) -> dict[str, Any]:
     return {name: how for name, how in (node._origin.floating or {}).items() if how == "raise"}
 
 
-def may_fail(node: Operation, specs: Sequence[AnySpec]) -> bool:
+def may_fail(node: Operation, facts: Any) -> bool:
     """Whether the numbers decide if an operation raises: in linear algebra, in `math`, in Python's division.
 
     Anywhere, where NumPy was told to raise for infinities or overflows.
     """
-    if _raising(node) and not node.effect:
+    if node._origin.floating is not None and _raising(node) and not node.effect:
         return True
-    if node.raises or any(one.__name__ in _FAILING for one in node.functions):
+    if node.raises or _fails(node.functions):
         return True
-    return node.symbol in _DIVIDING and all(isinstance(one, Spec) and one.python is not None for one in specs)
+    return node.symbol in _DIVIDING and all(
+        isinstance(one, Spec) and one.python is not None for one in facts.operands(node)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _fails(functions: tuple[Callable[..., Any], ...]) -> bool:
+    return any(one.__name__ in _FAILING for one in functions)
 
 
 _FAILING = {"inv", "solve", "cholesky", "eig", "eigvals", "eigh", "eigvalsh", "svd", "svdvals", "lstsq", "pinv"}

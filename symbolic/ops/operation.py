@@ -200,7 +200,7 @@ class Operation(Layer[Any, Any]):
 
     def key(self) -> Any:
         """What two equal operations over the same operands have in common."""
-        return tuple([bits(one) for one in self.parameters])
+        return tuple([bits(one) for one in self.parameters]) if self.parameters else ()
 
     # ------------------------------------------------------------------ the tree
     def children(self) -> Sequence[tuple[str, AnyLayer]]:
