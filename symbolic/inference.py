@@ -8,14 +8,14 @@ from typing import Any
 from symbolic.errors import fail
 from symbolic.layer import AnyLayer
 from symbolic.ops.operation import Operation
-from symbolic.spec import UNKNOWN, AnySpec, Spec, describe, product
+from symbolic.spec import UNKNOWN, AnySpec, Spec, describe, interned, product
 
 
 class Inference:
     """Specs by node; as `here.facts` it answers `.shape`, `.ndim`, `.dtype` of layers, and records nothing."""
 
     def __init__(self, inputs: Mapping[AnyLayer, AnySpec]) -> None:
-        self.specs: dict[AnyLayer, AnySpec] = dict(inputs)
+        self.specs: dict[AnyLayer, AnySpec] = {node: interned(spec) for node, spec in inputs.items()}
 
     def spec(self, node: AnyLayer) -> AnySpec:
         found = self.specs.get(node)
@@ -38,13 +38,13 @@ class Inference:
             if isinstance(node, Operation):
                 self._of(node, [specs[one] for one in node.operands])
             else:
-                specs[node] = node.infer() if hasattr(type(node), "value") else UNKNOWN
+                specs[node] = interned(node.infer()) if hasattr(type(node), "value") else UNKNOWN
         return specs[root]
 
     def _of(self, node: Operation, operands: Sequence[AnySpec]) -> AnySpec:
         """The spec of a node over operands of these."""
         try:
-            found = self.specs[node] = node.infer(*operands)
+            found = self.specs[node] = interned(node.infer(*operands))
         except Exception as error:
             fail(error, node._origin, ", ".join(map(describe, operands)))
         return found

@@ -6,7 +6,7 @@ A rank or a size that is not known is `None`, and a rule that is given `None` an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -107,16 +107,51 @@ STATIC: list[Any] = [lambda value: (type(value), value)]
 
 def has_numbers(spec: AnySpec) -> bool:
     """Whether it is an array's, or a number's, whose sizes are all known as numbers."""
-    return isinstance(spec, Spec) and spec.shape is not None and all(type(size) is int for size in spec.shape)
+    if type(spec) is not Spec or spec[0] is None:
+        return False
+    for size in spec[0]:  # noqa: SIM110  # a generator takes longer than all the rest
+        if type(size) is not int:
+            return False
+    return True
 
 
 def interned(spec: AnySpec) -> AnySpec:
     """The same spec, one object for all equal ones whose sizes are numbers."""
-    if not isinstance(spec, Spec) or not has_numbers(spec):
+    if not has_numbers(spec):
         return spec
-    if len(_INTERNED) >= _MOST:
-        _INTERNED.clear()
-    return _INTERNED.setdefault((spec.shape, spec.dtype, spec.dtype is None, spec.python), spec)
+    shape, dtype, python = spec
+    key = (shape, dtype, dtype is None, python)
+    found = _INTERNED.get(key)
+    if found is None:
+        if len(_INTERNED) >= _MOST:
+            _INTERNED.clear()
+        found = _INTERNED[key] = spec  # type: ignore[assignment]  # it has numbers
+    return found
+
+
+def by_specs(infer: Callable[..., AnySpec]) -> Callable[..., AnySpec]:
+    """An `infer` that looks at nothing but the class, the parameters and the specs: of the same ones it is asked once.
+
+    Most nodes of a long graph are like one before them.
+    """
+
+    @wraps(infer)
+    def remembered(self: Any, *specs: AnySpec) -> AnySpec:
+        key = (type(self), *map(id, specs), *self.key())
+        known = _INFERRED.get(key)
+        if known is not None:
+            return known[0]
+        found = interned(infer(self, *specs))
+        if all(map(has_numbers, specs)):  # what is known of sizes that only a name says may change
+            if len(_INFERRED) >= _MOST:
+                _INFERRED.clear()
+            _INFERRED[key] = found, specs, self.parameters  # they stay, so that nothing else gets their ids
+        return found
+
+    return remembered
+
+
+_INFERRED: dict[tuple[Any, ...], tuple[AnySpec, tuple[AnySpec, ...], tuple[Any, ...]]] = {}
 
 
 _MOST = 4096

@@ -87,7 +87,7 @@ class Rearranged(Movement):
 
 
 class Permuted(Rearranged):
-    """The axes in another order."""
+    """The axes in another order, by parameters that have a hash."""
 
     __slots__ = ()
 
@@ -97,10 +97,21 @@ class Permuted(Rearranged):
         rank = len(spec.shape) if isinstance(spec, Spec) and spec.shape is not None else 0
         if rank < 2:
             return super().kernel(specs, out)
+        key = (type(self), self.key(), rank)
+        if key not in _PERMUTING:
+            if len(_PERMUTING) >= _MOST:
+                _PERMUTING.clear()
+            _PERMUTING[key] = self._permuting(rank)
+        return _PERMUTING[key], False
+
+    def _permuting(self, rank: int) -> Kernel:
         order = [size - 2 for size in np.shape(self.evaluate(np.broadcast_to(NO_MEMORY, tuple(range(2, rank + 2)))))]
-        if order == list(range(rank))[::-1]:
-            return attrgetter("T"), False
-        return methodcaller("transpose", order), False
+        return attrgetter("T") if order == list(range(rank))[::-1] else methodcaller("transpose", order)
+
+
+_MOST = 256
+_PERMUTING: dict[Any, Kernel] = {}
+"""Many a gradient transposes what is like a matrix before it."""
 
 
 def in_order(operand: AnyLayer, spec: AnySpec) -> bool | None:

@@ -96,16 +96,51 @@ def arguments(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], wanted: Any
 ) -> dict[str, Any]:
     """A call's arguments by NumPy's own names; one that is not `wanted` must say nothing."""
-    bound = signature(function).bind(*args, **kwargs)
+    parameters = signature(function).parameters
+    bound = _plainly_bound(function, args, kwargs)
+    if bound is None:
+        bound = signature(function).bind(*args, **kwargs).arguments
     given: dict[str, Any] = {}
-    for name, value in bound.arguments.items():
-        parameter = signature(function).parameters[name]
-        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+    for name, value in bound.items():
+        parameter = parameters[name]
+        if parameter.kind is _FREE:
             for extra, one in value.items():
                 _keep(function, extra, one, parameter if extra in wanted else None, wanted, given)
         else:
             _keep(function, name, value, parameter, wanted, given)
     return given
+
+
+_FREE = inspect.Parameter.VAR_KEYWORD
+
+
+@lru_cache(maxsize=1024)
+def _names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of a function's parameters, if each may be given by its place and by its name; else none."""
+    parameters = signature(function).parameters.values()
+    plain = all(one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for one in parameters)
+    return tuple([one.name for one in parameters]) if plain else ()
+
+
+def _plainly_bound(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
+    """The usual call, quicker than by its signature: in the order of the parameters; `None` where more is to be said."""
+    names = _names(function)
+    if not names or len(args) > len(names):
+        return None
+    given = dict(zip(names, args, strict=False))
+    if not kwargs:
+        found = given
+    else:
+        if not given.keys().isdisjoint(kwargs) or not kwargs.keys() <= set(names):
+            return None
+        given.update(kwargs)
+        found = {name: given[name] for name in names if name in given}
+    parameters = signature(function).parameters
+    if len(found) < len(names) and any(
+        parameters[name].default is inspect.Parameter.empty for name in names if name not in found
+    ):
+        return None
+    return found
 
 
 def _keep(function: Any, name: str, value: Any, parameter: Any, wanted: Any, given: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.binding import Kernel, Written
 from symbolic.ops.operation import PYTHON_OPERATORS, Operation, array
-from symbolic.spec import AnySpec, Spec, broadcast, normalize_axes, product, spec_of, ufunc_dtype
+from symbolic.spec import AnySpec, Spec, broadcast, by_specs, normalize_axes, product, spec_of, ufunc_dtype
 
 
 def chain(delta: Any, factor: Any) -> Any:
@@ -66,6 +66,7 @@ class Chain(Operation):
     elementwise = True
     operand_names: ClassVar[tuple[str, ...]] = ("delta", "factor")
 
+    @by_specs
     def infer(self, *specs: AnySpec) -> AnySpec:
         delta, factor = array(specs[0]), array(specs[1])
         if delta.python is not None and factor.python is not None:

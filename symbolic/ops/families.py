@@ -17,9 +17,8 @@ from symbolic.spec import (
     AnySpec,
     Spec,
     broadcast,
+    by_specs,
     dtype_by_trial,
-    has_numbers,
-    interned,
     normalize_axis,
     product,
     reduced,
@@ -28,11 +27,6 @@ from symbolic.spec import (
 )
 
 # --------------------------------------------------------------------------- elementwise
-
-
-_MOST = 1024
-_KNOWN: dict[tuple[Any, ...], tuple[AnySpec, tuple[AnySpec, ...]]] = {}
-"""What was inferred of the same specs before, and these: most nodes of a long graph are like one before them."""
 
 
 class Elementwise(Operation):
@@ -46,19 +40,8 @@ class Elementwise(Operation):
         """∂out/∂operand for each operand: a layer, a number, or `None` where nothing flows."""
         return None
 
+    @by_specs
     def infer(self, *specs: AnySpec) -> AnySpec:
-        key = (type(self), *map(id, specs))
-        known = _KNOWN.get(key)
-        if known is not None:
-            return known[0]
-        found = interned(self._inferred(*specs))
-        if all(map(has_numbers, specs)):  # what is known of sizes that only a name says may change
-            if len(_KNOWN) >= _MOST:
-                _KNOWN.clear()
-            _KNOWN[key] = found, specs  # they stay, so that nothing else gets their ids
-        return found
-
-    def _inferred(self, *specs: AnySpec) -> AnySpec:
         given = [array(spec) for spec in specs]
         shape = broadcast([spec.shape for spec in given])
         if self.symbol and all(spec.python is not None for spec in given):
@@ -161,6 +144,7 @@ class Reduction(Operation):
         {"axis": ()},
     )
 
+    @by_specs
     def infer(self, *specs: AnySpec) -> AnySpec:
         spec = array(specs[0])
         if spec.shape == () and self.axis not in (None, ()) and not self.of_numbers:
@@ -181,6 +165,7 @@ class Movement(Operation):
     __slots__ = ()
     shares = True
 
+    @by_specs
     def infer(self, *specs: AnySpec) -> AnySpec:
         spec = array(specs[0])
         return Spec(None if spec.shape is None else self.moved(spec.shape), spec.dtype)

@@ -21,6 +21,7 @@ from symbolic.spec import (
     Shape,
     Spec,
     broadcast,
+    by_specs,
     normalize_axis,
     result_dtype,
     show,
@@ -55,6 +56,7 @@ class MatMul(Operation, numpy=np.matmul):
     __slots__ = ()
     operand_names: ClassVar[tuple[str, ...]] = ("operand1", "operand2")
 
+    @by_specs
     def infer(self, *specs: AnySpec) -> AnySpec:
         x, y = array(specs[0]), array(specs[1])
         return Spec(_matmul_shape(x.shape, y.shape), ufunc_dtype(np.matmul, [plain(x), plain(y)]))
