@@ -73,20 +73,14 @@ _UFUNCS: dict[np.ufunc, Any] = {}
 
 def _applied(function: Any, *args: Any, **kwargs: Any) -> Any:
     """A call of a ufunc of NumPy's: of layers and numbers alone it is what NumPy would ask the layers for."""
-    traced = False
-    for one in args:
-        if isinstance(one, Layer):
-            traced = True
-        elif type(one) is not float and type(one) is not int:
-            return _of_numpy(function, *args, **kwargs)
-    if not traced or kwargs or len(args) != function.nin:
-        return _of_numpy(function, *args, **kwargs)
-    try:
-        return FUNCTIONS[function](args, {})
-    except TraceError:
-        if not _are_known(args):
-            raise
-    return _on_constants(function, args, kwargs)
+    if len(args) == function.nin and not kwargs:
+        kinds = [isinstance(one, Layer) for one in args]
+        if any(kinds) and all([a or type(b) is float or type(b) is int for a, b in zip(kinds, args, strict=True)]):
+            try:
+                return FUNCTIONS[function](args, {})
+            except TraceError:
+                pass  # the general way says it
+    return _of_numpy(function, *args, **kwargs)
 
 
 def _replaced(function: Any) -> Any:
@@ -110,7 +104,7 @@ def _of_numpy(function: Any, *args: Any, **kwargs: Any) -> Any:
     try:
         return _dispatched_by_numpy(function, args, kwargs, given)
     except TraceError:
-        if not _are_known(given):
+        if not any(isinstance(one, Made) for one in given) or not all(map(_is_known, given)):
             raise
     return _on_constants(function, args, kwargs)
 
@@ -166,11 +160,6 @@ def _handed(function: Any, *args: Any, **kwargs: Any) -> Any:
     """A call with the functions among its arguments rewritten."""
     named = {name: _code_of(one) for name, one in kwargs.items()}
     return function(*map(_code_of, args), **named)
-
-
-def _are_known(given: tuple[Any, ...]) -> bool:
-    """Whether arrays that the body made are among arguments of which each has a number."""
-    return any(isinstance(one, Made) for one in given) and all(map(_is_known, given))
 
 
 def _is_known(value: Any) -> bool:

@@ -15,8 +15,9 @@ from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal, Weight
 from symbolic.live import Captured
 from symbolic.ops.deltas import Chain
-from symbolic.ops.operation import PYTHON_OPERATORS, Operation
-from symbolic.ops.passing import BatchMark, Mark
+from symbolic.ops.operation import PYTHON_OPERATORS, Operation, topological
+from symbolic.ops.passing import BatchMark, Mark, open_slices
+from symbolic.plan import build
 from symbolic.slices import Batch
 from symbolic.spec import describe, spec_of
 
@@ -106,3 +107,17 @@ class Constants:
         if isinstance(node, Gradient):
             return found.difference(node.operands[2:])  # taken: it is a value again
         return found | {node} if isinstance(node, Mark) and node not in self.lies else found
+
+
+def is_constant(node: AnyLayer) -> bool:
+    """Whether a value depends on constants alone: on no input, no weight, no captured array."""
+    constant = all(isinstance(one, (Operation, Literal)) for one in topological([node]))
+    return constant and not open_slices(node)  # each slice of a vmap is another value
+
+
+def constant_value(node: AnyLayer) -> Any:
+    """The value of a node that depends on constants alone."""
+    program = build([node], [], [], Inference({}))
+    slots = program.slots([])
+    program.run(slots, 0, len(program.instructions))
+    return program.results(slots)[0]

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from symbolic.backends.native.abi import Callee, quick
+from symbolic.concrete import constant_value, is_constant
 from symbolic.context import here, inside, source
 from symbolic.differentiate import gradients, ones_like
 from symbolic.differentiated import check_position, no_gradient, positions, scalar
@@ -32,7 +33,7 @@ from symbolic.plan import own
 from symbolic.shortcut import MISS, Shortcuts
 from symbolic.spec import OpaqueSpec, TupleSpec, describe, key_of, spec_of
 from symbolic.structure import Tree, alike, count, flatten, shown, unflatten
-from symbolic.trace import Tracing, constant_value, is_constant, run_body, trace
+from symbolic.trace import Tracing, run_body, trace
 from symbolic.usual import gradient, is_given
 from symbolic.values import like_argument, native
 

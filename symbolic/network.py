@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from symbolic.backends.native.abi import CAN_ATTACH, Method, as_method, quick
+from symbolic.concrete import constant_value, is_constant
 from symbolic.context import here, source, special
 from symbolic.errors import place_of
 from symbolic.evaluation import Evaluation
@@ -29,7 +30,7 @@ from symbolic.runtime import Installed, install
 from symbolic.shortcut import MISS, STALE, Shortcuts
 from symbolic.spec import AnySpec, TupleSpec, key_of, spec_of
 from symbolic.tape import Tape
-from symbolic.trace import Tracing, constant_value, is_constant, trace
+from symbolic.trace import Tracing, trace
 from symbolic.training import Trainer, grouped, move, stepped
 from symbolic.usual import is_given, prediction
 from symbolic.values import entries, finished, fitted, gathered, layout, read_only, structured

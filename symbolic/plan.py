@@ -52,6 +52,8 @@ class Program:
     outputs: tuple[int, ...]
     aliases: list[int]
     copied: list[bool]
+    large: bool | None = None
+    """Whether some arrays are worth cutting, once that was asked."""
 
     def __init__(
         self,
@@ -63,19 +65,20 @@ class Program:
     ) -> None:
         self.leaves, self.primal = tuple(leaves), primal
         slots: dict[AnyLayer, int] = {leaf: k for k, leaf in enumerate(leaves)}
-        order = topological([*decisions, *roots[:primal]])  # what the body did before it asked, then the check
-        ahead = set(order)
-        order += [node for node in topological(roots) if node not in ahead]
+        seen: set[int] = set()
+        order = topological([*decisions, *roots[:primal]], seen)  # what the body did before it asked, then the check
+        forward = len(order)
+        order += topological(roots, seen)
         self.constants: list[tuple[int, Any]] = []
         self.instructions: list[Instruction] = []
         self.split = 0
-        for node in order:
+        for at, node in enumerate(order):
             if node in slots:
                 continue
             slots[node] = len(slots)
             if isinstance(node, Operation):
-                self.instructions.append(_instruction(node, slots, facts, node in ahead))
-                self.split += node in ahead
+                self.instructions.append(_instruction(node, slots, facts, at < forward))
+                self.split += at < forward
             elif isinstance(node, Literal):
                 self.constants.append((slots[node], node.value))
             else:
@@ -107,8 +110,11 @@ class Program:
             try:
                 if mode is None:
                     for at in range(start, stop):
-                        one = instructions[at]
-                        slots[one.target] = one.kernel(*[slots[k] for k in one.reads])
+                        _, kernel, _, _, target, _, reads = instructions[at]
+                        if len(reads) == 3:
+                            slots[target] = kernel(slots[reads[0]], slots[reads[1]], slots[reads[2]])
+                        else:
+                            slots[target] = kernel(*[slots[k] for k in reads])
                 else:
                     for at in range(start, stop):
                         mode.step(instructions[at], slots, at)
@@ -206,6 +212,8 @@ def _take_over(program: Program) -> None:
     So a loop of a thousand `y[i] = …` copies once. What the forward part made is never written to on the way back,
     which may run twice. The result then has its operand's memory, as a view has.
     """
+    if not any([one.node.overwrites for one in program.instructions]):
+        return
     last = [-1] * program.size
     for at, one in enumerate(program.instructions):
         for k in one.sources:

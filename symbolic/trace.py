@@ -1,5 +1,5 @@
 """Which graph does a function's body write? It is run with layers in the place of arrays; at the first trace twice,
-so that a body which differs from run to run is noticed.
+so that a body which differs from run to run is noticed, unless it cannot (`certain`).
 
 Each fact that the body asks of a traced value (a rank, a size, a dtype) becomes a guard: a later call for which every
 guard has the same answer reuses the trace. What is read from outside the body is watched (`captured`). Layers never
@@ -21,7 +21,8 @@ from symbolic.asking import answer, phrase
 from symbolic.assignment import Assignments
 from symbolic.calls import called
 from symbolic.captured import watches
-from symbolic.concrete import Constants, Numbers
+from symbolic.certain import is_certain
+from symbolic.concrete import Constants, Numbers, constant_value
 from symbolic.context import here, inside, trying
 from symbolic.errors import SymbolicError, buried, place_of
 from symbolic.fingerprint import MOVING, Same
@@ -35,7 +36,6 @@ from symbolic.ops.making import Box, Made
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import BatchMark, Tuple, open_slices
 from symbolic.outcome import Outcome, returned_structure
-from symbolic.plan import build
 from symbolic.printing import alike, bits
 from symbolic.sites import Owner, Store
 from symbolic.sizes import Shape
@@ -63,6 +63,7 @@ class Tracing(Assignments):
         self.hyperparameters: list[Watch] = []
         self.entered: dict[Any, int] = {}
         self.owners: list[Owner] = []
+        self.certain = True  # no body can write another graph in another run
         self.moving = ""  # the line by which the body differs from run to run: it is traced at each call
         self.bodies = 0  # Python functions that were run
         self.layout: Any = None  # the nesting of the input, with what is static in it
@@ -277,20 +278,6 @@ class Tracing(Assignments):
         return np.random.default_rng() if owner is None else owner.generator()
 
 
-def is_constant(node: AnyLayer) -> bool:
-    """Whether a value depends on constants alone: on no input, no weight, no captured array."""
-    constant = all(isinstance(one, (Operation, Literal)) for one in topological([node]))
-    return constant and not open_slices(node)  # each slice of a vmap is another value
-
-
-def constant_value(node: AnyLayer) -> Any:
-    """The value of a node that depends on constants alone."""
-    program = build([node], [], [], Inference({}))
-    slots = program.slots([])
-    program.run(slots, 0, len(program.instructions))
-    return program.results(slots)[0]
-
-
 def run_body(store: Store | None, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Call a body within the trace that is under way, its weights kept in `store` (none: in the caller's).
 
@@ -300,6 +287,7 @@ def run_body(store: Store | None, function: Callable[..., Any], args: Sequence[A
     assert isinstance(tracing, Tracing)
     loan = tracing.loan(function)
     tracing.bodies += 1
+    tracing.certain = tracing.certain and is_certain(function, (*args, *kwargs.values()))
     ours: SymbolicError | None = None
     if store is not None:
         tracing.owners.append(Owner(store))
@@ -331,9 +319,9 @@ def trace(
     numbers = None if values is None else dict(zip(leaves, values, strict=True))
     run = partial(_run, apply, leaves, facts, numbers)
     only = first = run(lends=twice)
-    if not twice or not first.bodies:
-        return first
     lent = any(loan.lent for loan in first.loans.values())
+    if not twice or not first.bodies or (first.certain and not lent):
+        return first
     second = first
     with contextlib.suppress(*((Exception,) if lent else ())):  # other numbers may fail where these do not
         second = run(disguised=lent)

@@ -82,6 +82,7 @@ FLOORS: list[list[str]] = [
         "fingerprint",
         "watch",
         "captured",
+        "certain",
         "live",
         "concrete",
         "assignment",

@@ -45,7 +45,9 @@ def schedule(program: Program) -> list[Unit]:
 
 def is_large(program: Program) -> bool:
     """Whether some of its arrays are worth cutting, so that an interpreter would waste memory."""
-    return any(rows_of(program, one) for one in program.instructions)
+    if program.large is None:
+        program.large = any(rows_of(program, one) for one in program.instructions)
+    return program.large
 
 
 def _is_fixed(one: Instruction) -> bool:
@@ -89,9 +91,12 @@ def rows_of(program: Program, one: Instruction) -> int:
     spec = one.spec
     if not (one.takes_out and one.node.elementwise and isinstance(spec, Spec) and spec.known and spec.shape):
         return 0
-    size, row = product(spec.shape), product(spec.shape[1:])
-    assert size is not None and row is not None
-    if size < _LARGE or row > _BLOCK or not all(_fits(program.specs[k]) for k in one.sources):
+    size = product(spec.shape)
+    if size is None or size < _LARGE:
+        return 0
+    row = product(spec.shape[1:])
+    assert row is not None
+    if row > _BLOCK or not all(_fits(program.specs[k]) for k in one.sources):
         return 0
     return max(1, _BLOCK // row)
 

@@ -258,10 +258,13 @@ def frontier(roots: Sequence[AnyLayer], variables: Sequence[AnyLayer]) -> list[A
     return [one for one in found if not hasattr(type(one), "constant")]
 
 
-def topological(roots: Sequence[AnyLayer]) -> list[AnyLayer]:
-    """Every node that the roots need, operands before their users; each once, without recursion."""
+def topological(roots: Sequence[AnyLayer], seen: set[int] | None = None) -> list[AnyLayer]:
+    """Every node that the roots need, operands before their users; each once, without recursion.
+
+    `seen` has the ids of those that are left out with all that they need, and takes those of the others.
+    """
     order: list[AnyLayer] = []
-    seen: set[int] = set()
+    seen = set() if seen is None else seen
     stack: list[AnyLayer | None] = [*reversed(roots)]
     while stack:
         node = stack.pop()
@@ -269,12 +272,17 @@ def topological(roots: Sequence[AnyLayer]) -> list[AnyLayer]:
             order.append(stack.pop())  # type: ignore[arg-type]  # a node stands below each mark
         elif id(node) not in seen:
             seen.add(id(node))
-            below = node.operands if isinstance(node, Operation) else ()
-            waiting = [one for one in reversed(below) if id(one) not in seen]
-            if waiting:
-                stack += node, None, *waiting
-            else:
-                order.append(node)
+            if isinstance(node, Operation):
+                height = len(stack)
+                stack.append(node)
+                stack.append(None)
+                for one in reversed(node.operands):
+                    if id(one) not in seen:
+                        stack.append(one)
+                if len(stack) > height + 2:
+                    continue
+                del stack[height:]
+            order.append(node)
     return order
 
 
