@@ -226,9 +226,15 @@ class Waiting:
 def _kept(one: Executable) -> Code | None:
     """Native code that was compiled before: nothing heavy is loaded for it."""
     try:
+        from symbolic.backends.native.identity import words_of
+        from symbolic.backends.native.store import is_known
+
+        words = words_of(one.program, one.into)
+        if not words or not is_known(words):
+            return None
         from symbolic.backends.native.machine import Native
 
-        made = Native(one.program, one.into, always=False, makes=False)
+        made = Native(one.program, one.into, always=False, makes=False, words=words)
         return made if made.ready else None
     except Exception:
         return None  # whoever compiles it will tell

@@ -22,6 +22,7 @@ from symbolic.backends.native.engine import Library, noted, recalled
 from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.identity import words_of
 from symbolic.backends.native.recipes import AGAIN, BUSY, FLAGGED, ODD, OWN, Placed, Recipe, place_of
+from symbolic.backends.native.store import know
 from symbolic.plan import Program, own
 from symbolic.spec import Spec
 
@@ -67,10 +68,11 @@ class Native(Placed):
         apart: bool = False,
         always: bool = True,
         makes: bool = True,
+        words: str | None = None,
     ) -> None:
         self.program, self.into, self.on, self.apart = program, tuple(into), on, apart
         self.host = on or host()
-        words = words_of(program, self.into)
+        words = words_of(program, self.into) if words is None else words
         self.key = words and f"{words} {self.host!r} {apart}"
         found = self._recalled()
         self.ready = False
@@ -84,6 +86,8 @@ class Native(Placed):
             if not self.ready:
                 return
             found = made.loaded(self.key)
+            if words:
+                know(words)
         self.library, recipe = found
         self.ready = always or recipe["worth"]
         if self.ready:

@@ -15,21 +15,25 @@ import time
 from collections.abc import Iterator
 from functools import cache
 from itertools import count
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symbolic.backends.native.host import Host
 from symbolic.errors import warn
 from symbolic.installation import LOADED
 from symbolic.keeping import UNFINISHED, blake2b, keep, make_folder, opened, version_of
 
-__all__ = ["get", "key_of", "put"]
+if TYPE_CHECKING:
+    from symbolic.backends.native.host import Host
+
+__all__ = ["get", "is_known", "key_of", "know", "put"]
 
 MOST_BYTES = 256 << 20
 """What the folder may hold; the code whose last use is longest ago goes first."""
 _SWEEP_EVERY = 32
 _HOUR, _DAY = 3600, 86400
-_ENDING = ".code"
+_ENDING, _KNOWN = ".code", ".known"
+_MOST_KNOWN = 4096
 _puts = count()
 
 
@@ -103,9 +107,27 @@ def put(key: str, data: bytes) -> None:
             _sweep(folder)
 
 
+def know(words: str) -> None:
+    """Note that code is kept for a program of these words, whatever else its key depends on."""
+    folder = _folder()
+    if folder is not None:
+        with contextlib.suppress(OSError), open(_sign(folder, words), "ab"):
+            pass
+
+
+def is_known(words: str) -> bool:
+    """Whether that was noted, so that looking for the code is worth its time; a note may outlive the code."""
+    folder = _folder()
+    return folder is not None and os.path.exists(_sign(folder, words))
+
+
+def _sign(folder: str, words: str) -> str:
+    return os.path.join(folder, blake2b(words.encode(), digest_size=16).hexdigest() + _KNOWN)
+
+
 def _sweep(folder: str) -> None:
     """What has long not been used goes until the rest is well within bounds, and what a kill left half-written."""
-    found = []
+    found, signs = [], []
     with os.scandir(folder) as entries:
         for one in entries:
             with contextlib.suppress(OSError):  # another process was first
@@ -114,6 +136,11 @@ def _sweep(folder: str) -> None:
                     os.remove(one.path)
                 elif one.name.endswith(_ENDING):
                     found.append((about.st_mtime, about.st_size, one.path))
+                elif one.name.endswith(_KNOWN):
+                    signs.append((about.st_mtime, one.path))
+    for _, path in sorted(signs)[:-_MOST_KNOWN]:
+        with contextlib.suppress(OSError):
+            os.remove(path)
     total = sum(size for _, size, _ in found)
     goal = total if total <= MOST_BYTES else MOST_BYTES * 3 // 4
     for _, size, path in sorted(found):
