@@ -79,7 +79,9 @@ def pullback(output: AnyLayer, delta: AnyLayer, variables: Sequence[AnyLayer], f
     """The delta of each variable, by one sweep from the output back."""
     order = topological([output])
     reached = _dependents(order, variables)
-    reached -= {one for one in reached if delta_spec(facts.spec(one)) is None} - _whole(order, reached, facts)
+    bare = {one for one in reached if delta_spec(facts.spec(one)) is None}
+    if bare:
+        reached -= bare - _whole(order, reached, facts)
     arrived: dict[AnyLayer, list[AnyLayer]] = {output: [delta]} if output in reached else {}
     totals: dict[AnyLayer, AnyLayer] = {}
     wanted = set(variables)
@@ -111,8 +113,11 @@ def pullback(output: AnyLayer, delta: AnyLayer, variables: Sequence[AnyLayer], f
 def _dependents(order: Sequence[AnyLayer], variables: Sequence[AnyLayer]) -> set[AnyLayer]:
     reached = set(variables)
     for node in order:
-        if isinstance(node, Operation) and any(one in reached for one in node.operands):
-            reached.add(node)
+        if isinstance(node, Operation):
+            for one in node.operands:
+                if one in reached:
+                    reached.add(node)
+                    break
     return reached
 
 
@@ -149,7 +154,7 @@ def _send(
 ) -> None:
     """Hand the node's delta on to those operands that lead to a variable."""
     waiting = [one in reached for one in node.operands]
-    if not any(waiting):
+    if True not in waiting:
         return
     try:
         deltas = node.gradient(total, node, *node.operands)
@@ -161,12 +166,13 @@ def _send(
 
 
 def _returned(delta: AnyLayer, operand: AnyLayer, facts: Inference) -> AnyLayer:
-    if isinstance(facts.spec(operand), TupleSpec):
+    spec = facts.spec(operand)
+    if isinstance(spec, TupleSpec):
         return delta
-    want = delta_spec(facts.spec(operand))
     if isinstance(delta, Scatter) and delta.operands[0] is operand:
         return delta  # it has its operand's shape, and keeps its kind: see `_sum`
-    if want == facts.spec(delta) and getattr(want, "known", False):
+    want, found = delta_spec(spec), facts.spec(delta)
+    if (want is found or want == found) and getattr(want, "known", False):
         return delta
     return SumLike.make((delta, operand))  # type: ignore[no-any-return]  # a layer
 

@@ -6,7 +6,7 @@ Only exact changes are made: every value stays the same to the last bit, and so 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,26 @@ def simplify(roots: Sequence[AnyLayer], facts: Inference) -> list[AnyLayer]:
     return _Simplifier(facts).run(roots)
 
 
+class _About(NamedTuple):
+    """What is the same of all operations of a class."""
+
+    mark: bool
+    keyed: bool
+    """Whether it says itself what two equal ones have in common."""
+    rules: bool
+    """Whether there is anything by which it may become smaller."""
+
+
+_ABOUT: dict[type, _About] = {}
+
+
+def _about(kind: type[Operation]) -> _About:
+    rules = issubclass(kind, GetItem) or kind.simplify is not Operation.simplify or np.multiply in kind.functions
+    keyed = kind.key is not Operation.key
+    found = _ABOUT[kind] = _About(issubclass(kind, Mark), keyed, rules)
+    return found
+
+
 class _Simplifier:
     def __init__(self, facts: Inference) -> None:
         self.facts = facts
@@ -48,31 +68,40 @@ class _Simplifier:
             return self.known.setdefault((Literal, bits(node.value)), node)
         if not isinstance(node, Operation):
             return node
-        done = self.done
+        done, kind = self.done, type(node)
+        about = _ABOUT.get(kind) or _about(kind)
         operands = tuple([done[one] for one in node.operands])
-        if isinstance(node, Mark):
+        if about.mark:
             return node if isinstance(node, BatchMark) else operands[0]  # it fails where it is computed
+        key = None
+        if not node.effect:
+            key = (kind, tuple(map(id, operands)), node.key() if node.parameters or about.keyed else ())
+            found = self.known.get(key)
+            if found is not None:
+                return found  # a twin that is there already
         for new, old in zip(operands, node.operands, strict=True):
             if new is not old:
                 spec = self.facts.spec(node)
                 node = node.rebuilt(operands)
                 self.facts.specs[node] = spec
                 break
-        return self.reduced(node)
-
-    def reduced(self, node: Operation) -> AnyLayer:
-        """A twin that is there already, the rule's own simplification, or a constant."""
-        if node.effect:
+        if key is None:
             return node
-        key = (type(node), tuple(map(id, node.operands)), node.key())
-        found = self.known.get(key)
-        if found is None:
-            here.origin = node._origin  # `run` sets it back
-            small = self.folded(node)
-            if small is None:
-                small = self.by_rule(node)
-            found = self.known[key] = node if small is None else small
+        small = self.reduced(node, about)
+        found = self.known[key] = node if small is None else small
         return found
+
+    def reduced(self, node: Operation, about: _About) -> AnyLayer | None:
+        """A constant, or the rule's own simplification; `None` where there is neither."""
+        here.origin = node._origin  # `run` sets it back
+        for one in node.operands:
+            if not isinstance(one, Literal):
+                break
+        else:
+            small = self.folded(node)
+            if small is not None:
+                return small
+        return self.by_rule(node) if about.rules else None
 
     def by_rule(self, node: Operation) -> AnyLayer | None:
         small = _unit(node, self.facts)
@@ -87,9 +116,7 @@ class _Simplifier:
         return self.done[small]
 
     def folded(self, node: Operation) -> AnyLayer | None:
-        for one in node.operands:
-            if not isinstance(one, Literal):
-                return None
+        """The constant that a node of constants is, if it is small."""
         if not node.operands:
             return None
         spec = self.facts.spec(node)

@@ -35,25 +35,32 @@ ROOMS: dict[str, tuple[str, ...]] = {
 """Which of our modules tell about which of theirs."""
 
 
-def load(module_name: str) -> None:
+def load(module_name: str, until: Callable[[], Any] = lambda: None) -> None:
     """Load what is known of the functions of a module, such as `scipy.special._logsumexp`; nothing for others.
+
+    `until` ends it, once it is something: what was looked for.
 
     >>> from symbolic.ops.foreign import load
     >>> load("math")
     """
     package = ".".join(module_name.split(".")[:2])
     for room in ROOMS.get(package, ()):
+        if until() is not None:
+            break
         importlib.import_module(f"symbolic.ops.{room}")
 
 
 def handler(function: Any) -> Handler | None:
     """What a function, a bound method or a callable object does with layers; `None` where nothing is known."""
-    load(_module(function))
+    load(_module(function), lambda: _known(function))
+    return _known(function) or _bound(function)
+
+
+def _known(function: Any) -> Handler | None:
     try:
-        found = FUNCTIONS.get(function)
+        return FUNCTIONS.get(function)
     except TypeError:  # a callable without a hash
-        found = None
-    return found if found is not None else _bound(function)
+        return None
 
 
 def _bound(function: Any) -> Handler | None:
@@ -116,7 +123,7 @@ def spoken(function: Any) -> str:
 
 def _elsewhere(function: Any) -> Handler | None:
     """A ufunc that has no handler yet may be SciPy's."""
-    load(home(function))
+    load(home(function), lambda: FUNCTIONS.get(function))
     return FUNCTIONS.get(function)
 
 
