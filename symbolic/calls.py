@@ -75,7 +75,7 @@ def _applied(function: Any, *args: Any, **kwargs: Any) -> Any:
     """A call of a ufunc of NumPy's: of layers and numbers alone it is what NumPy would ask the layers for."""
     if len(args) == function.nin and not kwargs:
         kinds = [isinstance(one, Layer) for one in args]
-        if any(kinds) and all([a or type(b) is float or type(b) is int for a, b in zip(kinds, args, strict=True)]):
+        if any(kinds) and all(a or type(b) in (float, int) for a, b in zip(kinds, args, strict=True)):
             try:
                 return FUNCTIONS[function](args, {})
             except TraceError:

@@ -77,7 +77,7 @@ def _instructions() -> frozenset[int]:
 def _known_builtins() -> frozenset[Any]:
     errors = [one for one in vars(builtins).values() if isinstance(one, type) and issubclass(one, Exception)]
     found = [*[getattr(builtins, name) for name in _BUILTINS], *vars(math).values()]
-    written = [one for one in found if type(one) in (types.BuiltinFunctionType, type)]  # in C, and nobody has put others
+    written = [one for one in found if type(one) in (types.BuiltinFunctionType, type)]  # in C: nobody's own
     return frozenset([*written, *errors, np.ndarray, np.generic])
 
 
@@ -113,12 +113,10 @@ class _Followed:
             modules += [one for one in inner if isinstance(one, types.ModuleType) and one not in modules]
             found += inner
         for name in names - space.keys():
-            if any(name in vars(one) for one in modules):
-                continue
-            if hasattr(builtins, name) and getattr(builtins, name) not in _known_builtins():
-                return False
-            method = name in METHODS and name not in _OF_MEMORY
-            if not (hasattr(builtins, name) or name in _OF_PYTHON or method):
+            if hasattr(builtins, name):
+                if getattr(builtins, name) not in _known_builtins():
+                    return False
+            elif not (any(name in vars(one) for one in modules) or _is_method(name)):
                 return False
         return all(map(self.value, found))
 
@@ -144,6 +142,10 @@ class _Followed:
         if str(getattr(value, "__module__", "")).startswith("symbolic.ops."):
             return type(value) is types.FunctionType
         return self.function(value)
+
+
+def _is_method(name: str) -> bool:
+    return name in _OF_PYTHON or (name in METHODS and name not in _OF_MEMORY)
 
 
 def _stays_within(code: types.CodeType) -> bool:

@@ -18,6 +18,7 @@ from symbolic.ops.deltas import Chain
 from symbolic.ops.operation import Operation, topological
 from symbolic.simplify import simplify
 from symbolic.spec import AnySpec, Spec, describe, spec_of
+from symbolic.sweeping import unswept
 
 
 class Instruction(NamedTuple):
@@ -212,7 +213,7 @@ def _take_over(program: Program) -> None:
     So a loop of a thousand `y[i] = …` copies once. What the forward part made is never written to on the way back,
     which may run twice. The result then has its operand's memory, as a view has.
     """
-    if not any([one.node.overwrites for one in program.instructions]):
+    if not any(one.node.overwrites for one in program.instructions):
         return
     last = [-1] * program.size
     for at, one in enumerate(program.instructions):
@@ -258,9 +259,10 @@ def build(
     decisions: Sequence[AnyLayer] = (),
 ) -> Program:
     """The program that checks the decisions of its trace, computes the primal outputs and then the derived ones."""
-    roots = simplify(expand([*decisions, *primal, *derived], facts), facts)
-    count = len(decisions)
-    return Program(leaves, len(primal), roots[count:], facts, roots[:count])
+    with unswept():
+        roots = simplify(expand([*decisions, *primal, *derived], facts), facts)
+        count = len(decisions)
+        return Program(leaves, len(primal), roots[count:], facts, roots[:count])
 
 
 def is_buffer(spec: AnySpec) -> bool:

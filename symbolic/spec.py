@@ -119,7 +119,7 @@ def interned(spec: AnySpec) -> AnySpec:
     """The same spec, one object for all equal ones whose sizes are numbers."""
     if not has_numbers(spec):
         return spec
-    shape, dtype, python = spec
+    shape, dtype, python = spec.shape, spec.dtype, spec.python  # type: ignore[union-attr]  # it has numbers
     key = (shape, dtype, dtype is None, python)
     found = _INTERNED.get(key)
     if found is None:

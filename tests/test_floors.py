@@ -28,6 +28,7 @@ FLOORS: list[list[str]] = [
         "naming",
         "phantoms",
         "keeping",
+        "sweeping",
     ],  # 0: knows no layer
     [
         "asking",

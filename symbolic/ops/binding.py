@@ -123,7 +123,7 @@ def _names(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def _plainly_bound(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
-    """The usual call, quicker than by its signature: in the order of the parameters; `None` where more is to be said."""
+    """The usual call, quicker than by its signature, in the order of the parameters; `None` of any other."""
     names = _names(function)
     if not names or len(args) > len(names):
         return None
