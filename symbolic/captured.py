@@ -13,7 +13,7 @@ import dis
 import functools
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -279,19 +279,20 @@ class _Said(NamedTuple):
 def _said(code: types.CodeType) -> _Said:
     """Read once for each code: taking instructions apart is most of what a trace would cost."""
     codes = list(codes_of(code))
+    taken = [list(dis.get_instructions(each)) for each in codes]
     texts = {one for each in codes for one in each.co_consts if isinstance(one, str) and one.isidentifier()}
     return _Said(
         frozenset(texts.union(*[each.co_names for each in codes])),
-        tuple(sorted({chain for each in codes for chain in _global_chains(each)})),
-        frozenset(name for each in codes for name in _imports(each)),
-        any(map(_draws, codes)),
+        tuple(sorted({chain for each in taken for chain in _global_chains(each)})),
+        frozenset([str(one.argval) for each in taken for one in each if one.opname == "IMPORT_NAME"]),
+        any(map(_draws, taken)),
     )
 
 
-def _draws(code: types.CodeType) -> bool:
+def _draws(code: Sequence[dis.Instruction]) -> bool:
     """Whether a random generator is made without a seed."""
     named = False
-    for one in dis.get_instructions(code):
+    for one in code:
         if one.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "LOAD_DEREF", "LOAD_FAST"):
             named = one.argval in ("default_rng", "RandomState", "Random", "SystemRandom")
         elif one.opname == "CALL" and named and one.arg == 0:
@@ -301,16 +302,10 @@ def _draws(code: types.CodeType) -> bool:
     return False
 
 
-def _imports(code: types.CodeType) -> Iterator[str]:
-    for one in dis.get_instructions(code):
-        if one.opname == "IMPORT_NAME":
-            yield str(one.argval)
-
-
-def _global_chains(code: types.CodeType) -> Iterator[tuple[str, ...]]:
+def _global_chains(code: Sequence[dis.Instruction]) -> Iterator[tuple[str, ...]]:
     """`a.b.c` for each global `a` that the code loads, with the attributes that follow at once."""
     chain: tuple[str, ...] = ()
-    for one in dis.get_instructions(code):
+    for one in code:
         if one.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             if chain:
                 yield chain
