@@ -18,6 +18,7 @@ from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.deltas import SumLike
+from symbolic.ops.families import Elementwise
 from symbolic.ops.indexing import AddAt, Scatter
 from symbolic.ops.operation import Operation, replaced, topological
 from symbolic.ops.passing import Item, Tuple, entry_of
@@ -157,7 +158,10 @@ def _send(
     if True not in waiting:
         return
     try:
-        deltas = node.gradient(total, node, *node.operands)
+        if type(node).gradient is Elementwise.gradient:
+            deltas = node.chained(total, node, node.operands, waiting)
+        else:
+            deltas = node.gradient(total, node, *node.operands)
     except Exception as error:
         fail(error, node._origin, describe(facts.spec(node)))
     for operand, waits, delta in zip(node.operands, waiting, deltas, strict=True):

@@ -62,22 +62,24 @@ def unseen(root: AnyLayer, specs: Mapping[AnyLayer, Any]) -> list[AnyLayer]:
     """The nodes below the root that are not in the mapping, operands first; those that are in it are not entered."""
     if root in specs:
         return []
-    if isinstance(root, Operation):
-        for one in root.operands:
-            if one not in specs:
-                break
-        else:
-            return [root]
     order: list[AnyLayer] = []
-    seen: set[AnyLayer] = set()
-    stack: list[tuple[AnyLayer, bool]] = [(root, False)]
+    seen: set[int] = set()
+    stack: list[AnyLayer | None] = [root]
     while stack:
-        node, expanded = stack.pop()
-        if expanded:
-            order.append(node)
-        elif node not in seen and node not in specs:
-            seen.add(node)
-            stack.append((node, True))
+        node = stack.pop()
+        if node is None:  # the operands of the next one are there
+            order.append(stack.pop())  # type: ignore[arg-type]  # a node stands below each mark
+        elif id(node) not in seen:
+            seen.add(id(node))
             if isinstance(node, Operation):
-                stack.extend([(one, False) for one in reversed(node.operands) if one not in specs])
+                height = len(stack)
+                stack.append(node)
+                stack.append(None)
+                for one in reversed(node.operands):
+                    if one not in specs and id(one) not in seen:
+                        stack.append(one)
+                if len(stack) > height + 2:
+                    continue
+                del stack[height:]
+            order.append(node)
     return order

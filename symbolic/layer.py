@@ -64,7 +64,8 @@ class Layer(Asked, Arraylike, Operators, Generic[In_contra, Out_co]):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         self = object.__new__(cls)
-        object.__setattr__(self, "_origin", source())
+        origin = here.origin
+        object.__setattr__(self, "_origin", source() if origin is None else origin)
         return self
 
     def __setattr__(self, name: str, value: Any) -> None:

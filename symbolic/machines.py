@@ -226,15 +226,14 @@ class Waiting:
 def _kept(one: Executable) -> Code | None:
     """Native code that was compiled before: nothing heavy is loaded for it."""
     try:
-        from symbolic.backends.native.identity import words_of
+        from symbolic.backends.native.identity import outline_of
         from symbolic.backends.native.store import is_known
 
-        words = words_of(one.program, one.into)
-        if not words or not is_known(words):
-            return None
+        if not is_known(outline_of(one.program, one.into)):
+            return None  # none of the rooms is loaded in which code is run
         from symbolic.backends.native.machine import Native
 
-        made = Native(one.program, one.into, always=False, makes=False, words=words)
+        made = Native(one.program, one.into, always=False, makes=False)
         return made if made.ready else None
     except Exception:
         return None  # whoever compiles it will tell

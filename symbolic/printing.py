@@ -107,6 +107,9 @@ def _same_constant(a: AnyLayer, b: AnyLayer) -> bool:
 
 def bits(value: object) -> object:
     """A key that tells 0.0 from -0.0, 1 from True, and finds a NaN equal to itself."""
+    kind = type(value)
+    if kind is int or kind is bool or kind is str or value is None:  # the usual ones, quickly
+        return kind, value
     import numpy as np
 
     if isinstance(value, (np.ndarray, np.generic)):

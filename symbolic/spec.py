@@ -117,7 +117,7 @@ def has_numbers(spec: AnySpec) -> bool:
 
 def interned(spec: AnySpec) -> AnySpec:
     """The same spec, one object for all equal ones whose sizes are numbers."""
-    if not has_numbers(spec):
+    if id(spec) in _IDS or not has_numbers(spec):
         return spec
     shape, dtype, python = spec.shape, spec.dtype, spec.python  # type: ignore[union-attr]  # it has numbers
     key = (shape, dtype, dtype is None, python)
@@ -125,7 +125,9 @@ def interned(spec: AnySpec) -> AnySpec:
     if found is None:
         if len(_INTERNED) >= _MOST:
             _INTERNED.clear()
+            _IDS.clear()
         found = _INTERNED[key] = spec  # type: ignore[assignment]  # it has numbers
+        _IDS.add(id(found))
     return found
 
 
@@ -156,6 +158,7 @@ _INFERRED: dict[tuple[Any, ...], tuple[AnySpec, tuple[AnySpec, ...], tuple[Any, 
 
 _MOST = 4096
 _INTERNED: dict[Any, Spec] = {}
+_IDS: set[int] = set()  # of what is in it
 
 
 def describe(spec: AnySpec) -> str:

@@ -12,7 +12,7 @@ import pytest
 import symbolic as s
 from symbolic import SGD, Adam, Weight, conv2d, symbolic
 from symbolic.backends.native import blas, engine, host, making, store
-from symbolic.backends.native.identity import words_of
+from symbolic.backends.native.identity import outline_of, words_of
 from symbolic.backends.native.machine import Native
 from symbolic.ops.operation import OPERATIONS, Operation
 from symbolic.plan import Program
@@ -175,6 +175,19 @@ def test_kept_code_gives_the_same_bits(
                     type(a) is type(b) and np.array_equal(a, b) and np.asarray(a).tobytes() == np.asarray(b).tobytes()
                 )
     assert found.work == made.work and list(found.makers) == list(made.makers)
+
+
+def test_one_look_says_whether_code_may_be_kept() -> None:
+    """Whatever is kept is found by it: programs of the same words have one outline."""
+    programs = [program(body, X) for body in SAME] + [program(body, *inputs) for body, inputs in PROGRAMS]
+    outlines = {words_of(one): outline_of(one) for one in programs}
+    assert all(outlines[words_of(one)] == outline_of(one) for one in programs)
+    assert len(set(outlines.values())) > len(PROGRAMS)  # and most others have another
+    assert not any(map(store.is_known, outlines.values()))
+    made = program(SAME[0], X)
+    assert not Native(made, makes=False).ready and not store.is_known(outline_of(made))
+    assert Native(made).ready and store.is_known(outline_of(program(SAME[0], X)))
+    assert not store.is_known(outline_of(made, [0]))
 
 
 def test_code_of_another_processor_is_not_taken() -> None:

@@ -183,6 +183,26 @@ def test_the_least_used_goes_first(folder: Path, monkeypatch: pytest.MonkeyPatch
     assert left[-1] == "29"
 
 
+def test_notes_of_what_is_kept_stay_few(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_SWEEP_EVERY", 1)
+    monkeypatch.setattr(store, "_MOST_KNOWN", 3)
+    for k in range(9):
+        store.know(b"%d" % k)
+        os.utime(store._sign(str(folder), b"%d" % k), (k, k))
+    store.know(b"8")
+    assert all(store.is_known(b"%d" % k) for k in range(9)) and not store.is_known(b"9")
+    store.put("key", b"code")
+    assert [k for k in range(9) if store.is_known(b"%d" % k)] == [6, 7, 8]
+    assert store.get("key") == b"code"
+
+
+def test_a_note_where_there_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setenv("SYMBOLIC_CACHE_DIR", str(tmp_path / "file" / "kept"))
+    store.know(b"outline")
+    assert not store.is_known(b"outline")
+
+
 def test_what_a_kill_left_is_swept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "_SWEEP_EVERY", 1)
     store.put("key", b"code")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -189,15 +189,18 @@ def written(out: Any, value: Any, name: str) -> Any:
 class Binder:
     """A NumPy function's call, made into a node of an operation."""
 
-    __slots__ = ("cls", "count", "function", "usual")
+    __slots__ = ("cls", "count", "function", "names", "usual", "wanted")
     cls: Any
     count: int
     function: Callable[..., Any]
+    names: Sequence[str] | None
     usual: tuple[Any, ...]
+    wanted: set[str]
 
     def __init__(self, cls: Any, function: Callable[..., Any]) -> None:
         self.cls, self.function = cls, function
         self.count, self.usual = len(cls.operand_names), tuple(cls.defaults.values())
+        self.names = None  # read when they are first needed: importing is quick
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         cls, count = self.cls, self.count
@@ -205,8 +208,11 @@ class Binder:
             return cls.make(tuple([as_layer(one) for one in args]), self.usual)
         if kwargs.get("dtype") is not None and isinstance(self.function, np.ufunc) and "dtype" not in cls.defaults:
             args, kwargs = _in_dtype(self.function, args, kwargs)
-        names = list(signature(self.function).parameters)[:count]
-        given = arguments(self.function, args, kwargs, {*names, *cls.defaults})
+        if self.names is None:
+            self.names = list(signature(self.function).parameters)[:count]
+            self.wanted = {*self.names, *cls.defaults}
+        names = self.names
+        given = arguments(self.function, args, kwargs, self.wanted)
         out = given.pop("out", None)
         operands = tuple([as_layer(given.pop(name)) for name in names])
         given = plainly(given)

@@ -60,10 +60,15 @@ class Elementwise(Operation):
         return (PYTHON_OPERATORS[self.symbol] if exact else _Python(ufunc, python)), False
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return self.chained(delta, out, operands, (True,) * len(operands))
+
+    def chained(self, delta: Any, out: Any, operands: Sequence[Any], wanted: Sequence[bool]) -> Any:
+        """The deltas of those operands that are wanted, `None` for the others."""
         factors = self.derivative(out, *operands)
         if not isinstance(factors, tuple):
             factors = (factors,) * len(operands) if factors is None else (factors,)
-        return tuple([chain(delta, factor) for factor in factors])
+        pairs = zip(factors, wanted, strict=True)
+        return tuple([chain(delta, factor) if waits else None for factor, waits in pairs])
 
 
 _EXACT = {"+", "-", "*", "neg", "pos", "abs", "<", "<=", ">", ">=", "==", "!="}

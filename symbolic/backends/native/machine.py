@@ -20,7 +20,7 @@ from symbolic.backends.native import pool
 from symbolic.backends.native.abi import callable_of, weakly
 from symbolic.backends.native.engine import Library, noted, recalled
 from symbolic.backends.native.host import Host, host
-from symbolic.backends.native.identity import words_of
+from symbolic.backends.native.identity import outline_of, words_of
 from symbolic.backends.native.recipes import AGAIN, BUSY, FLAGGED, ODD, OWN, Placed, Recipe, place_of
 from symbolic.backends.native.store import know
 from symbolic.plan import Program, own
@@ -68,11 +68,10 @@ class Native(Placed):
         apart: bool = False,
         always: bool = True,
         makes: bool = True,
-        words: str | None = None,
     ) -> None:
         self.program, self.into, self.on, self.apart = program, tuple(into), on, apart
         self.host = on or host()
-        words = words_of(program, self.into) if words is None else words
+        words = words_of(program, self.into)
         self.key = words and f"{words} {self.host!r} {apart}"
         found = self._recalled()
         self.ready = False
@@ -86,8 +85,8 @@ class Native(Placed):
             if not self.ready:
                 return
             found = made.loaded(self.key)
-            if words:
-                know(words)
+            if self.key:
+                know(outline_of(program, self.into))
         self.library, recipe = found
         self.ready = always or recipe["worth"]
         if self.ready:

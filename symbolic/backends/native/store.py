@@ -107,22 +107,22 @@ def put(key: str, data: bytes) -> None:
             _sweep(folder)
 
 
-def know(words: str) -> None:
-    """Note that code is kept for a program of these words, whatever else its key depends on."""
+def know(outline: bytes) -> None:
+    """Note that code is kept for a program of this outline, whatever else its key depends on."""
     folder = _folder()
     if folder is not None:
-        with contextlib.suppress(OSError), open(_sign(folder, words), "ab"):
+        with contextlib.suppress(OSError), open(_sign(folder, outline), "ab"):
             pass
 
 
-def is_known(words: str) -> bool:
+def is_known(outline: bytes) -> bool:
     """Whether that was noted, so that looking for the code is worth its time; a note may outlive the code."""
     folder = _folder()
-    return folder is not None and os.path.exists(_sign(folder, words))
+    return folder is not None and os.path.exists(_sign(folder, outline))
 
 
-def _sign(folder: str, words: str) -> str:
-    return os.path.join(folder, blake2b(words.encode(), digest_size=16).hexdigest() + _KNOWN)
+def _sign(folder: str, outline: bytes) -> str:
+    return os.path.join(folder, blake2b(outline, digest_size=16).hexdigest() + _KNOWN)
 
 
 def _sweep(folder: str) -> None:
