@@ -287,16 +287,13 @@ def run_body(store: Store | None, function: Callable[..., Any], args: Sequence[A
     assert isinstance(tracing, Tracing)
     loan = tracing.loan(function)
     tracing.bodies += 1
-    certain = is_certain(function, (*args, *kwargs.values()))
-    tracing.certain = tracing.certain and certain
+    tracing.certain = tracing.certain and is_certain(function, (*args, *kwargs.values()))
     ours: SymbolicError | None = None
     if store is not None:
         tracing.owners.append(Owner(store))
         tracing.owners[-1].frame = sys._getframe(0)
-    settled = certain and here.floating is not None and np.geterr() == here.floating  # it changes no such setting
     try:
-        with inside(floating=None if settled else here.floating):
-            return called(loan.function)(*args, **kwargs)
+        return called(loan.function)(*args, **kwargs)
     except Exception as error:
         ours = buried(error)
         if ours is None or ours is error:
