@@ -16,6 +16,7 @@ from symbolic.layer import AnyLayer, plainly, refuse
 from symbolic.leaves import Literal, Weight
 from symbolic.literal import as_layer
 from symbolic.ops.entries import SetEntries, can_hold, fits, place
+from symbolic.ops.families import is_number
 from symbolic.ops.indexing import GetItem, template
 from symbolic.ops.indexing import assign as assigned
 from symbolic.ops.making import Box, Made
@@ -109,9 +110,10 @@ class Assignments:
             return None
         if where not in self.waiting[last]:
             return GetItem.make((last,), (where,))  # type: ignore[no-any-return]  # a node of the class
-        spec = self.facts.spec(last)
+        spec, value = self.facts.spec(last), self.waiting[last][where]
         assert isinstance(spec, Spec)
-        return Cast.make((self.waiting[last][where],), (spec.dtype,))  # type: ignore[no-any-return]  # a node of the class
+        found: AnyLayer = Cast.make((value,), (spec.dtype,))
+        return found if is_number(value, self.facts.spec(value)) else GetItem.make((found,), ((),))
 
     def _settled(self, node: AnyLayer) -> AnyLayer:
         """The newest value of a node, with the entries that waited to be written."""
@@ -149,7 +151,8 @@ class Assignments:
                 "write x = x + y, which makes a new array",
                 ShapeError,
             )
-        self._store(target, self.in_dtype(value, before, after))
+        value = self.in_dtype(value, before, after)
+        self._store(target, value if before.shape else Box.make((value,)))
         return target
 
     @staticmethod

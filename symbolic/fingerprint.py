@@ -279,7 +279,7 @@ def _is_machinery(owner: Any, name: str, value: Any) -> bool:
     return home.startswith("scipy.stats.") and isinstance(value, _CARRIED)
 
 
-_KEPT_FOR_LATER = ("__wrapped__", "_code")
+_KEPT_FOR_LATER = ("__wrapped__", "_code", "tried")
 _MACHINERY = ("symbolic.paths", "symbolic.shortcut")
 _CARRIED = (np.random.RandomState, np.random.Generator, types.MethodType, np.vectorize)
 

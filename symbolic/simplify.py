@@ -15,6 +15,7 @@ from symbolic.inference import Inference, unseen
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
 from symbolic.ops.deltas import Chain
+from symbolic.ops.families import is_number
 from symbolic.ops.indexing import AddAt, GetItem, SetItem, is_static
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import BatchMark, Mark
@@ -140,7 +141,9 @@ def _unit(node: Operation, facts: Inference) -> AnyLayer | None:
         return None
     delta, factor = node.operands if isinstance(node, Chain) else node.operands[::-1]
     if isinstance(delta, Literal) and np.ndim(delta.value) == 0 and delta.value == 1:
-        return factor if facts.spec(factor) == facts.spec(node) else None
+        spec = facts.spec(factor)
+        stays = isinstance(node, Chain) or is_number(factor, spec)
+        return factor if stays and spec == facts.spec(node) else None
     return None
 
 
@@ -154,6 +157,8 @@ def _past(node: Operation, facts: Inference) -> AnyLayer | None:
     spec, out = facts.spec(node.operand), facts.spec(node)
     if not isinstance(spec, Spec) or not isinstance(out, Spec) or not spec.known or not out.known:
         return None
+    if not out.shape and Ellipsis in node.index:
+        return None  # NumPy gives an array without axes
     small = 2 * (product(out.shape or ()) or 0) <= (product(spec.shape or ()) or 0)
     base, added, found = node.operand, list[AnyLayer](), None
     row = node.index[0] if node.index and spec.shape else None
@@ -173,6 +178,8 @@ def _past(node: Operation, facts: Inference) -> AnyLayer | None:
             base = base.operands[0]
     if base is node.operand and found is None:
         return None
+    if found is not None and not is_number(found, out):
+        found = GetItem.make((found,), ((),))
     total: Any = GetItem.make((base,), (node.index,)) if found is None else found
     for one in added:
         total = total + one

@@ -137,4 +137,4 @@ def like_argument(argument: Any, delta: Any) -> Any:
         return np.asarray(delta, dtype=argument.dtype if argument.dtype.kind in "fc" else None)
     if isinstance(argument, (float, complex)) and not isinstance(argument, np.generic):
         return type(argument)(delta)
-    return delta
+    return delta[()] if isinstance(argument, np.generic) and isinstance(delta, np.ndarray) else delta

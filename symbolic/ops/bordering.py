@@ -148,7 +148,7 @@ def pad(
             if mode not in _COPIES and not operand.shape[axis]:
                 raise ValueError(f"np.pad with mode={mode!r} of an empty axis {axis}; use mode='constant'")
             operand = border(operand, axis, before, after)
-    return operand
+    return operand if pairs else np.copy(operand)
 
 
 def _border(mode: Any, options: dict[str, Any], rank: int) -> Callable[[Any, int, int, int], Any]:
@@ -251,4 +251,4 @@ def _with_constants(operand: Any, widths: Any, constants: Any) -> Any:
                 [(width[0] * (side == 0), width[1] * (side == 1)) if k == axis else p for k, p in enumerate(some)]
             )
             operand = Pad.make((as_layer(operand), as_layer(values[axis, side])), (one,))
-    return operand
+    return operand if pairs else np.copy(operand)

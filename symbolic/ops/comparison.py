@@ -159,7 +159,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
     finite = np.logical_and(np.isfinite(a), np.isfinite(b))
     close = np.less_equal(np.abs(np.where(finite, a, 0) - np.where(finite, b, 0)), atol + rtol * np.abs(b))
     out = np.where(finite, close, np.equal(a, b))
-    return np.logical_or(out, np.logical_and(np.isnan(a), np.isnan(b))) if equal_nan else out
+    return np.logical_or(out, np.logical_and(np.isnan(a), np.isnan(b))) if equal_nan else out[()]
 
 
 @implements(np.allclose, operands="two")
@@ -191,10 +191,11 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
         parts = [nan_to_num(part, copy, nan, posinf, neginf) for part in (np.real(x), np.imag(x))]
         return parts[0] + 1j * parts[1]
     if x.dtype.kind != "f":
-        return np.copy(x)
+        return np.copy(x)[()]
     limits = np.finfo(x.dtype)
     high, low = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf
-    return np.where(np.isnan(x), nan, np.where(np.equal(x, np.inf), high, np.where(np.equal(x, -np.inf), low, x)))
+    rest = np.where(np.equal(x, np.inf), high, np.where(np.equal(x, -np.inf), low, x))
+    return np.where(np.isnan(x), nan, rest)[()]
 
 
 # --------------------------------------------------------------------------- all and any

@@ -72,7 +72,7 @@ def real_if_close(a: Any, tol: Any = 100) -> Any:
     """The real part, if no imaginary one is larger than rounding; a tolerance above 1 counts last digits."""
     layer: Any = as_layer(a)
     if layer.dtype.kind != "c":
-        return layer
+        return layer if layer.ndim else np.copy(layer)  # of a number it is an array
     limit = np.finfo(layer.dtype).eps * tol if tol > 1 else tol
     near = np.all(np.less(np.abs(np.imag(layer)), limit))
     return np.real(layer) if decided(near, "np.real_if_close of complex numbers", "use np.real") else layer

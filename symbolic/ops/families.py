@@ -164,6 +164,17 @@ class Reduction(Operation):
         return BroadcastLike.make((as_layer(delta), as_layer(like)), (self.axis, self.keepdims))
 
 
+def is_number(node: AnyLayer, spec: AnySpec) -> bool:
+    """Whether a value is no array without axes for certain: NumPy's arithmetic gives a number, `np.where` an array."""
+    if isinstance(node, Reduction) or (isinstance(node, Elementwise) and any(map(_is_ufunc, node.functions))):
+        return True
+    return isinstance(spec, Spec) and (bool(spec.shape) or spec.python is not None)
+
+
+def _is_ufunc(function: Any) -> bool:
+    return isinstance(function, np.ufunc)
+
+
 class Movement(Operation):
     """The same entries in another shape or order; the dtype stays."""
 

@@ -56,7 +56,7 @@ def _reduce(ufunc: Any) -> Callable[..., Any]:
             layer = np.expand_dims(_folded(ufunc, layer, one, initial), one)
         layer = layer if axes or ufunc.identity is None else ufunc(ufunc.identity, layer)
         layer = np.astype(layer, _dtype(ufunc, layer.dtype))
-        layer = layer if keepdims else np.squeeze(layer, axis=tuple(axes))
+        layer = layer if keepdims else np.squeeze(layer, axis=tuple(axes))[()]
         return layer if initial is None else ufunc(_nothing(ufunc, initial, layer.dtype), layer)
 
     return reduce

@@ -23,7 +23,7 @@ def take(a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Any:
         operand = np.ravel(operand)  # NumPy lets axis 0 of a 0-d array pass
     axis = 0 if axis is None else ints(axis, "axis= of np.take")
     places = _integers(indices)
-    return operand[entry(places if mode == "raise" else _within(places, operand.shape[axis], mode), axis)]
+    return operand[entry(places if mode == "raise" else _within(places, operand.shape[axis], mode), axis)][()]
 
 
 def _within(places: Any, size: int, mode: str) -> Any:

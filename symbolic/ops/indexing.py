@@ -18,6 +18,7 @@ from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.axes import plain
 from symbolic.ops.binding import Kernel
+from symbolic.ops.families import is_number
 from symbolic.ops.operation import Operation, Overwriting, array, held
 from symbolic.ops.regions import At, Template, indexed_shape
 from symbolic.ops.runs import runs
@@ -109,13 +110,18 @@ class GetItem(Operation):
         return self.evaluate, False
 
     def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
-        found = runs(self.index, self.operands, array(specs[0]).shape)
+        spec = array(specs[0])
+        if not self.index and spec.python is None and is_number(self.operands[0], spec):
+            return self.operands[0]
+        found = runs(self.index, self.operands, spec.shape)
         if found is None:
             return None
         parts: list[Any] = [GetItem.make((self.operands[0],), (one,)) for one in found.pieces]
         return parts[0] if len(parts) == 1 else as_layer(np.concatenate(parts, axis=found.axis))
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        if not self.index:
+            return (delta,)
         index = tuple([At(one.operand + 1) if isinstance(one, At) else one for one in self.index])
         scatter = Scatter.make((operands[0], as_layer(delta), *operands[1:]), (((1, index),),))
         return (scatter,) + (None,) * (len(operands) - 1)

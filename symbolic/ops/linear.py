@@ -181,7 +181,7 @@ class TensorDot(Operation, numpy=np.tensordot):
         x, y = np.asarray(values[0]), np.asarray(values[1])
         one, other = self.pairs(x.ndim, y.ndim)
         product = np.matmul(_matrix(x, one, False), _matrix(y, other, True))
-        return np.reshape(product, _others(x.shape, one) + _others(y.shape, other))[()]
+        return np.reshape(product, _others(x.shape, one) + _others(y.shape, other))  # an array without axes, too
 
     def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
         x, y = array(specs[0]), array(specs[1])
@@ -270,7 +270,7 @@ def linalg_matmul(x1: Any, x2: Any) -> Any:
 @implements(np.inner, operands="alike")
 def inner(a: Any, b: Any) -> Any:
     x, y = as_layer(a), as_layer(b)
-    return x * y if x.ndim == 0 or y.ndim == 0 else np.tensordot(x, y, axes=(-1, -1))
+    return x * y if x.ndim == 0 or y.ndim == 0 else np.tensordot(x, y, axes=(-1, -1))[()]
 
 
 @implements(np.vdot, operands="alike")
@@ -282,7 +282,7 @@ def vdot(a: Any, b: Any) -> Any:
 def vecdot(x1: Any, x2: Any, axis: int = -1) -> Any:
     given: list[Any] = [as_layer(x1), as_layer(x2)]
     x, y = (one if axis == -1 else np.moveaxis(one, axis, -1) for one in given)
-    return np.matmul(np.expand_dims(np.conjugate(x), -2), np.expand_dims(y, -1))[..., 0, 0]
+    return np.matmul(np.expand_dims(np.conjugate(x), -2), np.expand_dims(y, -1))[..., 0, 0][()]
 
 
 @implements(np.matvec, operands="matrix_vector")

@@ -324,7 +324,7 @@ def _scalar(kind: Any) -> None:
         if not any(map(is_traced, args)):
             return kind(*args)
         value = array(args[0], copy=None)
-        return Cast(value, to=np.dtype(kind)) if value.dtype != np.dtype(kind) else value[()]
+        return (Cast(value, to=np.dtype(kind)) if value.dtype != np.dtype(kind) else value)[()]
 
     MAKING[kind] = make
 

@@ -370,7 +370,8 @@ class Copy(Movement, numpy=np.copy):
         return shape
 
     def simplify(self, specs: Any) -> AnyLayer | None:
-        return self.operands[0] if specs[0] == self.infer(*specs) else None
+        spec = self.infer(*specs)
+        return self.operands[0] if specs[0] == spec and array(spec).shape else None  # of a number it is an array
 
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         return (delta,)

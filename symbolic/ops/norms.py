@@ -87,7 +87,7 @@ def _vector(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
         return np.sum(size, axis, keepdims=keepdims)
     total = np.sum(size**ord, axis, keepdims=keepdims)
     origin = np.equal(total, 0)  # the root has no slope there, the norm counts as flat
-    return np.where(origin, 0, np.where(origin, 1, total) ** (1 / ord))
+    return np.where(origin, 0, np.where(origin, 1, total) ** (1 / ord))[()]
 
 
 def _matrix(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -101,7 +101,7 @@ def _matrix(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     summed, best = axes if abs(ord) == 1 else axes[::-1]
     sums = np.sum(np.abs(x), summed, keepdims=True)
     out = np.max(sums, best, keepdims=True, initial=0) if ord > 0 else np.min(sums, best, keepdims=True)
-    return out if keepdims else np.squeeze(out, axes)
+    return out if keepdims else np.squeeze(out, axes)[()]
 
 
 def _singular(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:

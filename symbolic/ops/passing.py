@@ -32,7 +32,8 @@ class Cast(Operation):
         return Spec(array(specs[0]).shape, dtype)
 
     def evaluate(self, *values: Any) -> Any:
-        return np.asarray(values[0]).astype(self.to)[()]
+        cast = np.asarray(values[0]).astype(self.to)
+        return cast if isinstance(values[0], np.ndarray) else cast[()]
 
     def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
         given = array(specs[0])

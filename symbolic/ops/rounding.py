@@ -120,7 +120,7 @@ def quotient_and_remainder(x1: Any, x2: Any) -> Any:
 @implements(np.modf, domain="away_from_integers")
 def fraction_and_whole(x1: Any) -> Any:
     whole = np.trunc(np.multiply(x1, 1.0))
-    return np.where(np.isinf(x1), 0, x1 - np.where(np.isinf(x1), 0, whole)), whole
+    return np.where(np.isinf(x1), 0, x1 - np.where(np.isinf(x1), 0, whole))[()], whole
 
 
 # --------------------------------------------------------------------------- the binary form of a number

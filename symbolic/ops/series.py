@@ -149,7 +149,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     line = (values[after] - values[k]) / width * (places - known[k]) + values[k]
     low, high = values[0] if left is None else left, values[-1] if right is None else right
     beyond = np.where(places < known[0], low, np.where(places > known[-1], high, values[-1]))
-    return np.where(np.logical_or(inside, np.isnan(places)), line, beyond)
+    return np.where(np.logical_or(inside, np.isnan(places)), line, beyond)[()]
 
 
 def _wide(x: Any) -> Any:

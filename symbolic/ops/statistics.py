@@ -238,7 +238,7 @@ def _of_enough(spread: Any, a: Any, axis: Any, keepdims: bool, holds: Any, ddof:
     if as_layer(a).dtype.kind not in "fc":
         return spread
     count = np.sum(np.ones_like(a, dtype=bool), axis, where=holds, keepdims=keepdims)
-    return np.where(np.greater(count, ddof), spread, np.nan)
+    return np.where(np.greater(count, ddof), spread, np.nan)[()]
 
 
 @implements(np.nanvar)

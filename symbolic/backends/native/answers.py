@@ -37,7 +37,7 @@ _LONG = 20_000
 
 
 class Leaf(NamedTuple):
-    """One output of the program: a `float`, a `scalar` of NumPy's, an `array`."""
+    """One output of the program: a `float`, a `scalar` of NumPy's, an `array`, a `box`: one without axes."""
 
     output: int
     kind: str
@@ -50,28 +50,30 @@ class Nest(tuple[Form, ...]):
     """A tuple of them."""
 
 
-def form_of(make: Callable[[Sequence[Any]], Any], specs: Sequence[AnySpec]) -> Form:
+def form_of(make: Callable[[Sequence[Any]], Any], native: Native) -> Form:
     """What the general way makes of a program's outputs, found out with others in their place. `Unfit` for the rest.
 
     Whatever it does depends on the kinds of values, never on the numbers in them.
     """
-    samples = [_sample(k, spec) for k, spec in enumerate(specs)]
+    specs = [native.specs[k] for k in native.program.outputs]
+    samples = [_sample(k, spec, box) for k, (spec, box) in enumerate(zip(specs, native.boxed(), strict=True))]
     form = _form(make(samples), samples)
     used = [one.output for one in _leaves(form)]
-    arrays = {k for k, one in enumerate(samples) if isinstance(one, np.ndarray)}
+    arrays = {k for k, one in enumerate(samples) if np.ndim(one)}
     if len(set(used)) != len(used) or not arrays <= set(used):
         raise Unfit
     return form
 
 
-def _sample(k: int, spec: AnySpec) -> Any:
+def _sample(k: int, spec: AnySpec, box: bool) -> Any:
     if not isinstance(spec, Spec) or not spec.known or spec.dtype is None or spec.shape is None:
         raise Unfit
     if spec.shape and spec.dtype.kind in "fiub":
         return np.broadcast_to(spec.dtype.type(k), spec.shape)  # type: ignore[arg-type]  # known to the last size
     if spec.dtype.kind != "f" or spec.python not in (None, float):
         raise Unfit
-    return k + 0.5 if spec.python is float else spec.dtype.type(k + 0.5)
+    one = k + 0.5 if spec.python is float else spec.dtype.type(k + 0.5)
+    return np.array(one) if box else one
 
 
 def _form(found: Any, samples: Sequence[Any]) -> Form:
@@ -79,10 +81,16 @@ def _form(found: Any, samples: Sequence[Any]) -> Form:
         return Nest([_form(one, samples) for one in found])
     for k, one in enumerate(samples):
         if found is one:
-            return Leaf(k, "array" if isinstance(one, np.ndarray) else "float" if type(one) is float else "scalar")
-        if type(found) is float and isinstance(one, np.floating) and found == k + 0.5:
+            return Leaf(k, _kind(one))
+        if type(found) is float and np.ndim(one) == 0 and found == k + 0.5:
             return Leaf(k, "float")
     raise Unfit
+
+
+def _kind(one: Any) -> str:
+    if isinstance(one, np.ndarray):
+        return "array" if one.ndim else "box"
+    return "float" if type(one) is float else "scalar"
 
 
 def _leaves(form: Form) -> list[Leaf]:

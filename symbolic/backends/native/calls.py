@@ -73,16 +73,20 @@ class Taking:
         self.put(base, e.read(made, layouts.ARRAY_DATA, "ptr"))
         return made
 
-    def number(self, base: int, failed: str) -> Value:
-        """The object of a result that is a number."""
-        native, f = self.native, self.f
-        spec = native.spec(base)
-        if spec.dtype is None or spec.dtype.kind != "f":
+    def result(self, n: int, boxed: bool, failed: str) -> Value:
+        """The object of an output without axes: a number, or `boxed` in an array."""
+        native, base = self.native, self.native.results[n]
+        spec = native.spec(native.program.outputs[n])
+        if spec.dtype is None or spec.dtype.kind != "f" or base is None:
             raise Unfit
-        found = f.load(self.slot(base), stored(spec.dtype))
-        if spec.python is float:
-            return self.e.new_float(found, failed)
-        return self.e.new_scalar(str(spec.dtype), self.slot(base), failed)
+        return number(self.e, self, base, "box" if boxed else "float" if spec.python is float else "scalar", failed)
+
+    def box(self, base: int, failed: str) -> Value:
+        """An array without axes, of the number in a word."""
+        spec = self.native.spec(base)
+        made, data = self.e.new_array(str(spec.dtype), (), failed)
+        self.f.store(self.f.load(self.slot(base), stored(spec.dtype)), data)  # type: ignore[arg-type]  # it has a dtype
+        return made
 
     def run(self, segment: Value) -> None:
         """The program, with the flag cleared before."""
@@ -116,7 +120,7 @@ def _function(native: Placed, entry: Entry) -> None:
     for k, object in enumerate(given[: len(program.leaves)]):
         taking.leaf(k, object, general)
     into = dict(zip(native.into, given[len(program.leaves) :], strict=True))
-    bases = native.results
+    bases, boxed = native.results, native.boxed()
     if None in bases or len(set(bases)) != len(bases):
         raise Unfit
     for n, object in into.items():
@@ -139,7 +143,7 @@ def _function(native: Placed, entry: Entry) -> None:
     e.check(f.compare("eq", flag, f.constant("i64", 0)), odd)
     for n, base in enumerate(bases):
         if native.is_scalar(base):  # type: ignore[arg-type]
-            e.tuple_entry(results, n, taking.number(base, spoilt))  # type: ignore[arg-type]
+            e.tuple_entry(results, n, taking.result(n, boxed[n], spoilt))
     e.give(results)
     f.start(odd)
     e.drop(results)
@@ -160,8 +164,10 @@ def _function(native: Placed, entry: Entry) -> None:
 
 
 def number(e: Entry, taking: Taking, base: int, gives: str, failed: str) -> Value:
-    """The object of a result that is a number: a Python `float`, or a `scalar` of NumPy's."""
+    """The object of a result without axes: a Python `float`, a `scalar` of NumPy's, or a `box`, an array of it."""
     f, spec = e.f, taking.native.spec(base)
+    if gives == "box":
+        return taking.box(base, failed)
     if gives != "float":
         return e.new_scalar(str(spec.dtype), taking.slot(base), failed)
     value = f.load(taking.slot(base), "double" if spec.dtype == np.dtype(float) else "float")

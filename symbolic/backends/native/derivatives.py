@@ -11,6 +11,7 @@ from symbolic.backends.native.answers import Answer, form_of
 from symbolic.backends.native.fitting import Unfit
 
 if TYPE_CHECKING:
+    from symbolic.backends.native.engine import Library
     from symbolic.backends.native.machine import Native
     from symbolic.execution import Specialization
 
@@ -25,30 +26,31 @@ def enter(owner: Callee, native: Native, on: Specialization, count: int, make: M
 
     Any other call is a call of its class, as before. False where a call needs Python in between.
     """
-    answer = _answer(native, on, count, make)
-    if answer is None:
+    found = _answer(native, on, count, make)
+    if found is None:
         return False
+    answer, library = found
     held: Any = weakref.ref(owner)  # which keeps the code
 
     def general(*given: Any, **named: Any) -> Any:
-        found = held()
-        return type(found).__call__(found, *given, **named)
+        called = held()
+        return type(called).__call__(called, *given, **named)
 
-    library = answer.ready()
     given = {"fallback": id(general), **answer.given()}
     return attach(owner, library, "answer", library.notes, given, (general, answer))
 
 
 def prepare(native: Native, on: Specialization, count: int, make: Make) -> None:
     """Compile what `enter` will need."""
-    answer = _answer(native, on, count, make)
-    if answer is not None:
-        answer.ready()
+    _answer(native, on, count, make)
 
 
-def _answer(native: Native, on: Specialization, count: int, make: Make) -> Answer | None:
+def _answer(native: Native, on: Specialization, count: int, make: Make) -> tuple[Answer, Library] | None:
+    """The answer and its code; `None` where a call needs Python, as for an argument without axes of NumPy's."""
     try:
-        specs = [native.specs[k] for k in native.program.outputs]
-        return Answer(native, on, form_of(make, specs), count) if native.segment else None
+        if not native.segment:
+            return None
+        answer = Answer(native, on, form_of(make, native), count)
+        return answer, answer.ready()
     except Unfit:
         return None

@@ -34,18 +34,19 @@ class Kept:
         self.base, self.leaf, self.value, self.blank = base, leaf, value, blank
 
 
-def given_as(layer: Any, spec: Any) -> str:
-    """Of which kind the loss comes out: a `float`, a `scalar` of NumPy's, an `array`."""
+def given_as(layer: Any, spec: Any, boxed: bool) -> str:
+    """Of which kind the loss comes out: a `float`, a `scalar` of NumPy's, an `array`, a `box`: one without axes."""
     kind = type(layer)
     if not isinstance(spec, Spec) or spec.dtype is None or spec.dtype.kind != "f":
         raise Unfit
-    plain = "float" if spec.python is float else "array" if spec.shape else "scalar"
+    plain = "float" if spec.python is float else "array" if spec.shape else "box" if boxed else "scalar"
     if getattr(kind, "finish", None) is None:
         return plain
     native = kind.declares(layer) if hasattr(kind, "declares") else layer
     if native is None:
         return plain
-    zero: Any = np.broadcast_to(spec.dtype.type(0), spec.shape) if plain == "array" else spec.dtype.type(0)  # type: ignore[arg-type]  # known
+    is_array = plain in ("array", "box")
+    zero: Any = np.broadcast_to(spec.dtype.type(0), spec.shape) if is_array else spec.dtype.type(0)  # type: ignore[arg-type]  # known
     one = zero.item() if plain == "float" else zero
     made = type(convert(native, one))  # it changes the type, or nothing
     if made is type(one) or made is float:

@@ -350,6 +350,7 @@ class Native(Placed):
 
     def _finished(self, given: dict[int, Any], out: dict[int, Any], into: Sequence[Any]) -> list[Any]:
         targets = dict(zip(self.into, into, strict=False))
+        boxed = self.boxed(given)
         results: list[Any] = []
         seen: set[int] = set()
         for n, (k, base) in enumerate(zip(self.program.outputs, self.results, strict=True)):
@@ -360,6 +361,7 @@ class Native(Placed):
                 value = self._number(base)
                 spec = self.specs[k]
                 value = spec.python(value) if isinstance(spec, Spec) and spec.python is not None else value
+                value = np.array(value) if boxed[n] else value
             else:
                 value = own(out[base]) if base in seen else out[base]
             if base is not None:

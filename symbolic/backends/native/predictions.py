@@ -31,8 +31,7 @@ class Predicting:
     answer: Answer
 
     def __init__(self, native: Native, layer: Any, on: Specialization, count: int) -> None:
-        specs = [native.specs[k] for k in native.program.outputs]
-        form = form_of(lambda values: _finished(layer, _shaped(on.output, iter(values))), specs)
+        form = form_of(lambda values: _finished(layer, _shaped(on.output, iter(values))), native)
         self.answer = Answer(native, on, form, count)
 
     def made(self, general: Any) -> Any:

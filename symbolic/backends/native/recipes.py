@@ -6,11 +6,12 @@ stands here, and loads none of the rooms in which code is written.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symbolic.backends.native.axisless import boxed, open_leaves
 from symbolic.backends.native.host import Host
 from symbolic.plan import Program
 from symbolic.spec import AnySpec, Spec
@@ -93,6 +94,8 @@ class Placed:
     specs: Sequence[AnySpec]
     word: dict[int, int]
     work: int
+    _open: list[int] | None = None
+    _boxed: dict[tuple[bool, ...], tuple[bool, ...]]
 
     def spec(self, k: int) -> Spec:
         found = self.specs[k]
@@ -111,3 +114,16 @@ class Placed:
 
     def is_scalar(self, base: int) -> bool:
         return self.spec(base).shape == ()
+
+    def boxed(self, values: Mapping[int, Any] | None = None) -> tuple[bool, ...]:
+        """For each output whether it is an array without axes, for these values of the leaves; `axisless` says why.
+
+        Without values for calls that take no number but Python's own: on the leaves it depends through others alone.
+        """
+        if self._open is None:
+            self._open, self._boxed = open_leaves(self.program), {}
+        values = values or {}
+        key = tuple([isinstance(values.get(k), np.ndarray) for k in self._open])
+        if key not in self._boxed:
+            self._boxed[key] = boxed(self.program, values)
+        return self._boxed[key]

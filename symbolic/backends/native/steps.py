@@ -81,7 +81,7 @@ class Steps:
         self.captured = [one.fetch() for one in on.captured]
         self.kept = self._pairs()
         self.words = np.zeros(FIRST + len(self.kept), np.uint64)
-        self.gives = given_as(trainer.layer, self.native.specs[self.native.program.outputs[0]])
+        self.gives = given_as(trainer.layer, native.specs[native.program.outputs[0]], native.boxed()[0])
         self.wait = self.idle = 0
         self.held = False
         self.began = 0
