@@ -107,6 +107,26 @@ def _check(machine: str, said: str = "") -> None:
             f"{said} without llvmlite, which is not installed",
             remedy='pip install "symbolic-layers[native]", or use("numpy")',
         )
+    if machine != "numpy" and any(map(os.environ.get, _SETTINGS)) and _there():
+        _check_settings()
+
+
+_SETTINGS: Final = ("SYMBOLIC_CPU", "SYMBOLIC_THREADS")
+
+
+def _check_settings() -> None:
+    """SymbolicError if code cannot be written as the environment says: before a program runs, not where it is compiled.
+
+    A processor for which there is no code at all is nobody's mistake: that is told where code is to be made.
+    """
+    from symbolic.backends.native.host import Misset, host
+
+    try:
+        host()
+    except Misset:
+        raise
+    except SymbolicError:
+        return
 
 
 def _there() -> bool:

@@ -130,15 +130,37 @@ def test_the_environment_may_be_wrong_too(said: str) -> None:
     assert started(said, "with s.use('numpy'): print(net.predict(0.0))") == "1.0"
 
 
+@needs_llvm
+@pytest.mark.parametrize(
+    ("name", "said", "words"),
+    [
+        (
+            "SYMBOLIC_CPU",
+            "nonsense",
+            "SYMBOLIC_CPU is 'nonsense', which is no processor, in the environment; set it to",
+        ),
+        ("SYMBOLIC_THREADS", "many", "SYMBOLIC_THREADS is 'many', which is no number of threads, in the environment;"),
+    ],
+)
+@pytest.mark.parametrize("machine", ["auto", "native"])
+def test_what_the_environment_says_of_code_may_be_wrong_too(name: str, said: str, words: str, machine: str) -> None:
+    """It is said before anything has run, at every program, and to whoever chooses the machine; never by a warning."""
+    tried = "try: {}\nexcept s.SymbolicError as error: print(error)"
+    lines = [tried.format(one) for one in ("net.predict(1.0)", f"s.use({machine!r})", "s.grad(np.sin)(1.0)")]
+    lines += ["with s.use('numpy'): print(net.predict(0.0))"]
+    run = started(machine, "\n".join(["import numpy as np", *lines]), **{name: said}).splitlines()
+    assert len(run) == 4 and all(one.startswith(words) for one in run[:3]) and run[3] == "1.0"
+
+
 @pytest.mark.parametrize(("said", "expected"), [("", "auto"), ("numpy", "numpy"), (" NumPy ", "numpy"), (None, "auto")])
 def test_the_environment_says_what_is_chosen_at_first(said: str | None, expected: str) -> None:
     assert started(said, "print(s.machines._Choice.name)") == expected
 
 
-def started(said: str | None, lines: str) -> str:
+def started(said: str | None, lines: str, **others: str) -> str:
     """What a new process prints in which the environment names a machine."""
     environment = {name: value for name, value in os.environ.items() if name != "SYMBOLIC_MACHINE"}
-    environment |= {} if said is None else {"SYMBOLIC_MACHINE": said}
+    environment |= others if said is None else {"SYMBOLIC_MACHINE": said, **others}
     script = f"import symbolic as s\nimport symbolic.machines\nnet = s.Exp()\n{lines}"
     run = subprocess.run(
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True, timeout=60
@@ -356,7 +378,7 @@ print(losses, ",".join(sorted(rooms)), net.explain(x, optimizer=s.Adam(0.1)).spl
 """
 RUNNING = {
     *("abi", "answers", "engine", "fitting", "host", "identity", "layouts", "machine", "pool", "predictions"),
-    "recipes",
+    *("axisless", "recipes"),
     *("steps", "store", "watching"),
 }
 """The rooms that are needed to run code which was compiled before."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from symbolic.layer import Layer
 from symbolic.literal import as_layer
 from symbolic.ops.binding import Kernel, Written, implements
 from symbolic.ops.families import Binary, Predicate, Step
@@ -268,7 +269,9 @@ _clip: Any = np._core.umath.clip  # type: ignore[attr-defined]  # below np.clip,
 
 @implements(_clip, domain=("distinct", "negative", "positive"))
 def clip_ufunc(x1: Any, x2: Any, x3: Any) -> Any:
-    return np.minimum(np.maximum(x1, x2), x3)
+    if isinstance(x2, Layer) or isinstance(x3, Layer) or np.ndim(x2) or np.ndim(x3):
+        return np.minimum(np.maximum(x1, x2), x3)
+    return np.minimum(x3, np.maximum(x2, x1))  # a zero at a bound that is a number keeps its sign
 
 
 @implements(np.clip, domain="distinct", samples=[{"a_min": -0.5, "a_max": 0.5}, {"a_min": 0.25, "a_max": None}])
@@ -280,5 +283,6 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any
     if low is None and high is None:
         return np.copy(a)
     held: Any = as_layer(a)  # a list of traced values, too
-    held = held if low is None else np.maximum(held, low)
-    return held if high is None else np.minimum(held, high)
+    if low is not None and high is not None:
+        return clip_ufunc(held, low, high)
+    return np.maximum(held, low) if high is None else np.minimum(held, high)

@@ -17,7 +17,11 @@ from symbolic.errors import SymbolicError
 if TYPE_CHECKING:
     from symbolic.backends.native.text import Module
 
-__all__ = ["ARM", "AVX2", "AVX512", "SSE2", "Host", "host", "threads"]
+__all__ = ["ARM", "AVX2", "AVX512", "SSE2", "Host", "Misset", "host", "threads"]
+
+
+class Misset(SymbolicError):  # noqa: N818  # users see its base
+    """A variable of the environment asks for what there is not: nobody else's fault, and nothing runs."""
 
 
 class Host(NamedTuple):
@@ -83,7 +87,7 @@ def host() -> Host:
 def chosen(word: str, machine: str) -> Host:
     """What a word means on a machine of this architecture."""
     if word not in {*LEVELS, "host"}:
-        raise SymbolicError(
+        raise Misset(
             f"SYMBOLIC_CPU is {word!r}, which is no processor",
             where="the environment",
             remedy="set it to sse2, avx2, avx512 or host, or unset it",
@@ -99,7 +103,7 @@ def chosen(word: str, machine: str) -> Host:
             remedy='call symbolic.use("numpy")',
         )
     if word not in able:
-        raise SymbolicError(
+        raise Misset(
             f"SYMBOLIC_CPU is {word!r}, and this processor has no such instructions",
             where="the environment",
             remedy=f"set it to one of {', '.join(able)}, or unset it",
@@ -118,7 +122,7 @@ def threads() -> int:
     """
     told, others = [os.environ.get(name, "").strip() for name in ("SYMBOLIC_THREADS", "OMP_NUM_THREADS")]
     if told and not (told.isascii() and told.isdigit() and int(told)):
-        raise SymbolicError(
+        raise Misset(
             f"SYMBOLIC_THREADS is {told!r}, which is no number of threads",
             where="the environment",
             remedy="set it to 1, 2, 3 or 4, or unset it",
