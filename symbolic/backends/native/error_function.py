@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from symbolic.backends.native.coefficients import COEFFICIENTS, FIRST_RESTS
-from symbolic.backends.native.exponentials import Reduced, inverse_power, moved, power_less_one, reduced, reduced_expm1
+from symbolic.backends.native.exponentials import Power, inverse_power, moved, power_of_e, reduced, reduced_expm1
 from symbolic.backends.native.formulas import (
     Term,
     fast_two_sum,
     polynomial,
     quotient,
+    residual,
     times_power,
     two_parts,
     two_product,
@@ -32,11 +33,11 @@ class Tail(NamedTuple):
     pole: float
     centre: float
     end: dict[str, float]
-    """Beyond, it is 0."""
+    """Beyond, it is 0. Its square has no error."""
 
 
-ERFC = Tail("erfc", 1.0, 0.875, 3.5, {"double": 27.3, "float": 10.1})
-NORMAL = Tail("ndtr", 0.5, 1.25, 5.0, {"double": 38.7, "float": 14.5})
+ERFC = Tail("erfc", 1.0, 0.875, 3.5, {"double": 27.5, "float": 10.125})
+NORMAL = Tail("ndtr", 0.5, 1.25, 5.0, {"double": 38.75, "float": 14.5})
 SLOPE = (1.1283791670955126, 1.533545961316588e-17)
 """2/√π."""
 
@@ -62,36 +63,55 @@ def scaled(kind: Tail, a: Term) -> tuple[Term, Term]:
     return quotient((p, least + FIRST_RESTS[name][a.element]), (below, lost))
 
 
-def tail(kind: Tail, x: Term) -> tuple[Reduced, Term, Term]:
-    """For |x|: the power of two, and what it multiplies in two parts."""
-    a = abs(x).clamped(None, kind.end[x.element])
-    square, lost = two_product(a, a)
-    by = reduced(square * -kind.factor)
-    high, low = power_less_one(moved(by, lost * -kind.factor))
-    power, less = fast_two_sum(a.like(1), high)
-    value, rest = scaled(kind, a)
-    product, error = two_product(power, value)
-    return by, *fast_two_sum(product, (less + low).muladd(value, power.muladd(rest, error)))
+class Value(NamedTuple):
+    """2ᵏ·(power + less)·(scaled + rest)."""
+
+    by: Power
+    power: Term
+    less: Term
+    scaled: Term
+    rest: Term
+
+    @property
+    def term(self) -> Term:
+        rest = self.less.muladd(self.scaled, self.power * self.rest)
+        return times_power(self.power.muladd(self.scaled, rest), self.by.k, self.by.rounded)
+
+    @property
+    def parts(self) -> tuple[Term, Term]:
+        """The same in two parts."""
+        product, error = two_product(self.power, self.scaled)
+        parts = fast_two_sum(product, self.less.muladd(self.scaled, self.power.muladd(self.rest, error)))
+        value, rest = (times_power(one, self.by.k, self.by.rounded) for one in parts)
+        return value, rest
+
+
+def tail(kind: Tail, x: Term) -> Value:
+    """For |x|. The exponential is that of the rounded exponent, as gradients have it: what rounding took comes after."""
+    square = x * x
+    by = power_of_e(-square if kind.factor == 1 else square * -kind.factor)
+    power = by.rest + 1
+    end = kind.end[x.element]
+    a = abs(x).clamped(None, end)
+    lost = residual(square.clamped(None, end * end), a, a) * kind.factor
+    return Value(by, power, power.muladd(lost, by.rest - (power - 1)), *scaled(kind, a))
 
 
 def erfc(x: Term) -> Term:
-    by, value, _ = tail(ERFC, x)
-    value = times_power(value, by.k, by.rounded)
+    value = tail(ERFC, x).term
     return where(x < 0, 2 - value, value)
 
 
 def ndtr(x: Term) -> Term:
     """Φ, the distribution function of the standard normal."""
-    by, value, _ = tail(NORMAL, x)
-    value = times_power(value, by.k, by.rounded)
+    value = tail(NORMAL, x).term
     return where(x > 0, 1 - value, value)
 
 
 def log_ndtr(x: Term) -> Term:
     """log Φ: of a positive x log(1 - Φ(-x)), of a negative one log of the scaled tail less x²/2."""
     a = abs(x).clamped(None, {"double": 1e200, "float": 1e30}[x.element])
-    by, value, rest = tail(NORMAL, x)
-    value, rest = (times_power(one, by.k, by.rounded) for one in (value, rest))
+    value, rest = tail(NORMAL, x).parts
     sum_, lost = fast_two_sum(x.like(1), -value)
     ahead, more = scaled(NORMAL, a)
     positive = x > 0

@@ -60,16 +60,37 @@ def moved(by: Reduced, more: Term) -> Reduced:
     return Reduced(by.k, by.rounded, r, rest + by.rest)
 
 
+class Power(NamedTuple):
+    """2ᵏ·(1 + rest)."""
+
+    k: Term
+    rounded: Term
+    rest: Term
+
+
 def exp(x: Term) -> Term:
-    return unclamped_exp(x.clamped(LEAST[x.element], MOST[x.element]))
+    return value_of(power_of_e(x))
 
 
 def unclamped_exp(x: Term) -> Term:
+    return value_of(unclamped_power_of_e(x))
+
+
+def value_of(power: Power) -> Term:
+    return times_power(power.rest + 1, power.k, power.rounded)
+
+
+def power_of_e(x: Term) -> Power:
+    """eˣ. Where two formulas of one loop need that of one x, LLVM computes it once."""
+    return unclamped_power_of_e(x.clamped(LEAST[x.element], MOST[x.element]))
+
+
+def unclamped_power_of_e(x: Term) -> Power:
     high, low = LN2[x.element]
     rounded = x.muladd(1 / math.log(2), magic(x))
     k = rounded - magic(x)
     r = k.muladd(-low, k.muladd(-high, x))
-    return times_power((r * r).muladd(polynomial(r, COEFFICIENTS["exp"][x.element]), r) + 1, k, rounded)
+    return Power(k, rounded, (r * r).muladd(polynomial(r, COEFFICIENTS["exp"][x.element]), r))
 
 
 def exp2(x: Term) -> Term:

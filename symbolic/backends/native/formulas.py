@@ -282,10 +282,22 @@ def times_power(x: Term, k: Term, rounded: Term) -> Term:
     width = BITS[x.element] * x.value.lanes
     if x.function.module.scalef and width in (128, 256, 512):
         return _scalef(x, k, f"llvm.x86.avx512.mask.scalef.{kind}.{width}", width == 512)
+    if x.function.module.scalef and width > 512:
+        return _in_halves(x, k, rounded)
     half = k.muladd(0.5, magic(x))  # two factors, for 2ᵏ may be out of range where the product is not
     bits = half.bits
     rest = (rounded.bits - bits << bits.digits) + bits_of(bits.element, 1.0)
     return x * power_of_two(half) * rest.number
+
+
+def _in_halves(x: Term, k: Term, rounded: Term) -> Term:
+    """The same for a vector of two registers."""
+    f, lanes = x.function, x.value.lanes
+    halves = range(lanes // 2), range(lanes // 2, lanes)
+    low, high = (
+        times_power(*(Term(f, f.shuffle(one.value, one.value, half)) for one in (x, k, rounded))).value for half in halves
+    )
+    return Term(f, f.shuffle(low, high, range(lanes)))
 
 
 def _scalef(x: Term, k: Term, name: str, rounds: bool) -> Term:
