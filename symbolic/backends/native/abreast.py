@@ -24,6 +24,10 @@ HEAVY = 12
 """About how many instructions a transcendental function is."""
 _INNER = 2
 """How many of those run at once."""
+_OVER = 3
+"""Values for each register, with which two vectors are still quicker than one where there are functions: the steps of
+one are more than a processor looks ahead, so nothing but the other fills the time in which they wait.
+"""
 
 
 def abreast(nest: Nest, registers: int, more: int = 0) -> int:
@@ -36,7 +40,8 @@ def abreast(nest: Nest, registers: int, more: int = 0) -> int:
     wanted = min(wanted, nest.most or wanted)
     while wanted > 1 and wanted * width(nest.steps) > registers:
         wanted //= 2
-    return wanted
+    functions = any(weight(step.task) == HEAVY for step in nest.steps)
+    return max(wanted, 2) if functions and nest.most != 1 and 2 * width(nest.steps) <= _OVER * registers else wanted
 
 
 def weight(task: Looping) -> int:

@@ -203,6 +203,11 @@ class Writer:
                 self._unrolled(places, i, unroll)
         at += whole * lanes * unroll
         left = (n - at) // lanes
+        if self.is_heavy and self.bits >= 256 and left + (at + left * lanes < n) > 1:  # one body for all of them
+            with f.loop(f.index(at), f.index(n), lanes) as i:
+                mask = lanes_within(f, f.sub(f.index(n), i), lanes)
+                self._body(places, Here(i, lanes, mask))
+            return
         if left > 1 and unroll > 1 and self.is_heavy:
             with f.loop(f.index(at), f.index(at + left * lanes), lanes) as i:
                 self._body(places, Here(i, lanes))
@@ -220,14 +225,17 @@ class Writer:
         if not added or self.axes.sizes[-1] // stride <= 2 * _CHUNK:
             return 0
         chunk = _CHUNK * stride
-        stop = self.axes.sizes[-1] // chunk * chunk
-        with f.loop(f.index(0), f.index(stop), chunk) as start:
+        at = self.axes.sizes[-1] // stride * stride
+        with f.loop(f.index(0), f.index(at), chunk) as start:
             totals = [one.begin(unroll) for one in added]  # a variable is filled where it is made, each time
-            with f.loop(start, f.add(start, f.index(chunk)), stride) as i:
+            stop = f.add(start, f.index(chunk))
+            if at % chunk:
+                stop = f.select(f.compare("slt", stop, f.index(at)), stop, f.index(at))
+            with f.loop(start, stop, stride) as i:
                 self._unrolled(places, i, unroll)
             for one, total in zip(added, totals, strict=True):
                 one.join(total)
-        return stop
+        return at
 
     def _unrolled(self, places: Places, i: Value, unroll: int) -> None:
         f, starts = self.f, [i]

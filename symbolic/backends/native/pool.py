@@ -15,11 +15,14 @@ import numpy as np
 
 __all__ = ["LARGE", "array"]
 
-LARGE = 1 << 20
-"""Bytes from which on an array's memory is worth keeping."""
+LARGE = 1 << 18
+"""Bytes from which on an array's memory is worth keeping: it comes back to the operating system otherwise."""
 _LARGEST, _MOST = 1 << 27, 1 << 28
 """Bytes of one buffer, and of all, that are kept."""
-_buffers: list[Any] = []
+_LINE = 64
+"""Bytes of a line of memory, at which arrays begin: each vector is then written into one of them."""
+_buffers: dict[int, list[Any]] = {}
+"""By the size of the arrays that they are for; those that were used last are at the end."""
 _lock = threading.Lock()
 
 
@@ -36,7 +39,9 @@ def array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     if not LARGE <= size <= _LARGEST:
         return np.empty(shape, dtype)
     with _lock:
-        return _buffer(size)[:size].view(dtype).reshape(shape)
+        buffer = _buffer(size)
+        start = -buffer.__array_interface__["data"][0] % _LINE
+        return buffer[start : start + size].view(dtype).reshape(shape)
 
 
 def _references(buffers: list[Any], k: int) -> int:
@@ -48,15 +53,19 @@ _FREE = _references([np.empty(1, np.uint8)], 0)
 
 
 def _buffer(size: int) -> Any:
-    """A buffer of that size that no array holds."""
-    for k in range(len(_buffers)):
-        if _buffers[k].size == size and _references(_buffers, k) == _FREE:
-            return _buffers[k]
-    made = np.empty(size, np.uint8)
-    _buffers.append(made)
-    held = sum(one.size for one in _buffers)
-    for buffer in list(_buffers[:-1]):  # the oldest go first; what an array holds goes with that
-        if held > _MOST:
-            held -= buffer.size
-            _buffers[:] = [one for one in _buffers if one is not buffer]
+    """A buffer for an array of that size, which no other has."""
+    alike = _buffers.pop(size, [])
+    _buffers[size] = alike
+    for k in range(len(alike)):
+        if _references(alike, k) == _FREE:
+            return alike[k]
+    made = np.empty(size + _LINE, np.uint8)
+    alike.append(made)
+    held = sum(one * len(buffers) for one, buffers in _buffers.items())
+    for one, buffers in list(_buffers.items()):
+        while held > _MOST and buffers and buffers[0] is not made:  # what an array holds goes with that
+            held -= one
+            del buffers[0]
+        if not buffers:
+            del _buffers[one]
     return made

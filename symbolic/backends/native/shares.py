@@ -29,6 +29,8 @@ _CYCLES, _BYTES = 3.0, 40.0
 _HEAVY = 12
 _EVEN = 512
 """Entries of which the share of a single axis is a multiple: no two threads write into one line of memory."""
+_LINE = 8
+"""The same, where at most one line of memory is two threads'."""
 SUMS = -1
 """The shares' own sums, where they are brought together."""
 
@@ -60,11 +62,16 @@ def of_nest(nest: Nest, lowered: Lowered, host: Host) -> list[Share]:
         return []
     if _time(nest, lowered, host) < LEAST:
         return []
-    found = shares(nest.domain[0], LOOPS, _EVEN if len(nest.domain) == 1 else 1)
+    found = shares(nest.domain[0], LOOPS, _even(nest.domain[0]) if len(nest.domain) == 1 else 1)
     sums = own_room(nest)
     if not (host.shares or sums):
         return []
     return found if len(found) > 1 and sums * len(found) <= _SMALL else []
+
+
+def _even(size: int) -> int:
+    """Of what the shares of a single axis are a multiple: of less, where all are then alike, and one function."""
+    return next((one for one in (_EVEN, _LINE) if size % (LOOPS * one) == 0), _EVEN)
 
 
 def of_group(group: Group, stages: Sequence[Stage], lowered: Lowered, host: Host) -> list[Share]:
