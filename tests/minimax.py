@@ -81,6 +81,11 @@ WANTED = {
         lambda z: (of_square(mpmath.atanh)(z) - 1) * 2 / z, TINY, ATANH, lambda z: z / 2,
         {"double": 6, "float": 2, "between": 4},
     ),
+    "log_of_mantissa": Wanted(
+        "the same for 3/4 ≤ m ≤ 3/2, |s| ≤ 1/5",
+        lambda z: (of_square(mpmath.atanh)(z) - 1) * 2 / z, TINY, mpf("0.04"), lambda z: z / 2,
+        {"double": 6, "float": 2},
+    ),
     "log_rest": Wanted(
         "(artanh s - s - s³/3 - s⁵/5)/s⁷ of z = s²",
         lambda z: (of_square(mpmath.atanh)(z) - 1 - z / 3 - z * z / 5) / z**3, TINY, ATANH, lambda z: z**3,

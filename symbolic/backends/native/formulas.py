@@ -278,30 +278,37 @@ def power_of_two(rounded: Term) -> Term:
 
 def times_power(x: Term, k: Term, rounded: Term) -> Term:
     """x · 2ᵏ, rounded once where it is denormal, for any whole k of twice the exponents; `rounded` is k + magic."""
-    kind = {"double": "pd", "float": "ps"}[x.element]
-    width = BITS[x.element] * x.value.lanes
-    if x.function.module.scalef and width in (128, 256, 512):
-        return _scalef(x, k, f"llvm.x86.avx512.mask.scalef.{kind}.{width}", width == 512)
-    if x.function.module.scalef and width > 512:
-        return _in_halves(x, k, rounded)
+    if _has_avx512(x):
+        return _avx512(x, "scalef", k)
     half = k.muladd(0.5, magic(x))  # two factors, for 2ᵏ may be out of range where the product is not
     bits = half.bits
     rest = (rounded.bits - bits << bits.digits) + bits_of(bits.element, 1.0)
     return x * power_of_two(half) * rest.number
 
 
-def _in_halves(x: Term, k: Term, rounded: Term) -> Term:
-    """The same for a vector of two registers."""
-    f, lanes = x.function, x.value.lanes
-    halves = range(lanes // 2), range(lanes // 2, lanes)
-    low, high = (
-        times_power(*(Term(f, f.shuffle(one.value, one.value, half)) for one in (x, k, rounded))).value for half in halves
-    )
-    return Term(f, f.shuffle(low, high, range(lanes)))
+def exponent_and_mantissa(x: Term) -> tuple[Term, Term] | None:
+    """k and m of |x| = 2ᵏ·m with 3/4 ≤ m < 3/2, where one instruction finds each: only with AVX-512.
+
+    Of zeros they are -∞ and 1, of ∞ they are ∞ and 1; of what is negative, and of NaN, m is NaN.
+    """
+    if not _has_avx512(x):
+        return None
+    mantissa = _avx512(x, "getmant", "i32 15")  # 3 is the interval; 4 and 8 make m positive, or NaN
+    return _avx512(x, "getexp") - _avx512(mantissa, "getexp"), mantissa
 
 
-def _scalef(x: Term, k: Term, name: str, rounds: bool) -> Term:
+def _has_avx512(x: Term) -> bool:
+    return x.function.module.scalef and BITS[x.element] * x.value.lanes in (128, 256, 512)
+
+
+def _avx512(x: Term, name: str, *more: Term | str) -> Term:
+    """One of the instructions that have no name in LLVM for all processors."""
     f, kind, mask = x.function, x.value.type, f"i{max(8, x.value.lanes)}"
-    f.module.declare(name, f"declare {kind} @{name}({kind}, {kind}, {kind}, {mask}{', i32' if rounds else ''})")
-    given = f"{x.value}, {k.value}, {x.value}, {mask} -1{', i32 4' if rounds else ''}"
-    return Term(f, f.make(x.element, x.value.lanes, f"call {kind} @{name}({given})"))
+    width = BITS[x.element] * x.value.lanes
+    full = f"llvm.x86.avx512.mask.{name}.p{x.element[0].replace('f', 's')}.{width}"
+    rounds = width == 512
+    kinds = [kind, *("i32" if isinstance(one, str) else kind for one in more), kind, mask, *["i32"] * rounds]
+    f.module.declare(full, f"declare {kind} @{full}({', '.join(kinds)})")
+    others = [one if isinstance(one, str) else str(one.value) for one in more]
+    given = [str(x.value), *others, str(x.value), f"{mask} -1", *["i32 4"] * rounds]
+    return Term(f, f.make(x.element, x.value.lanes, f"call {kind} @{full}({', '.join(given)})"))

@@ -13,6 +13,7 @@ from symbolic.backends.native.exponentials import LEAST, LN2, exp2, unclamped_ex
 from symbolic.backends.native.formulas import (
     Term,
     bits_of,
+    exponent_and_mantissa,
     fast_two_sum,
     polynomial,
     two_parts,
@@ -21,6 +22,8 @@ from symbolic.backends.native.formulas import (
     where,
 )
 
+LN2_FROM_BELOW = {"double": LN2["double"], "float": (0.69140625, 0.00174093055994531)}
+"""The same with a second part that is positive, so that k may be infinite."""
 NORMAL = {"double": 2.0**-1022, "float": 2.0**-126}
 
 
@@ -57,12 +60,12 @@ def special(x: Term, result: Term) -> Term:
     return where((x > 0) & (x < math.inf), result, other)
 
 
-def of_rest(f: Term, kind: str = "") -> tuple[Term, Term]:
+def of_rest(f: Term, kind: str = "", name: str = "log") -> tuple[Term, Term]:
     """log(1 + f) = f - (a - b): a is f²/2, and b = s·(a + R)."""
     s = f / (f + 2)
     z = s * s
     half_square = f * f * 0.5
-    return half_square, s * z.muladd(polynomial(z, COEFFICIENTS["log"][kind or f.element]), half_square)
+    return half_square, s * z.muladd(polynomial(z, COEFFICIENTS[name][kind or f.element]), half_square)
 
 
 def whole(k: Term, f: Term, rest: Term | None = None, kind: str = "") -> Term:
@@ -74,8 +77,14 @@ def whole(k: Term, f: Term, rest: Term | None = None, kind: str = "") -> Term:
 
 
 def log(x: Term) -> Term:
-    k, f, _ = parts(*lifted(x))
-    return special(x, whole(k, f))
+    taken = exponent_and_mantissa(x)
+    if taken is None:
+        k, f, _ = parts(*lifted(x))
+        return special(x, whole(k, f))
+    (k, m), (high, low) = taken, LN2_FROM_BELOW[x.element]
+    f = m - 1
+    half_square, curve = of_rest(f, name="log_of_mantissa")
+    return k.muladd(high, f - (half_square - k.muladd(low, curve)))
 
 
 def parts_of_sum(u: Term, rest: Term, more: Term | float = 0) -> tuple[Term, Term, Term]:
