@@ -13,7 +13,7 @@ from symbolic.backends.native.entry import Entry
 from symbolic.backends.native.fitting import Unfit
 from symbolic.backends.native.pointwise import stored
 from symbolic.backends.native.recipes import AGAIN, BUSY, FLAGGED, Placed
-from symbolic.backends.native.text import Function, Module, Value
+from symbolic.backends.native.text import QUICKLY, Function, Module, Value
 from symbolic.spec import Spec
 
 _LONG = 200_000
@@ -102,6 +102,8 @@ class Taking:
 def write_function(native: Placed, module: Module) -> Entry | None:
     """`call(*leaves, *into)` → the outputs in a tuple; `None` where only the general way knows how."""
     entry = Entry(module, "call")
+    if native.work > _LONG:
+        entry.f.attributes += f" {QUICKLY}"
     try:
         _function(native, entry)
     except Unfit:

@@ -182,6 +182,8 @@ def _machine(on: Host) -> Any:
     Windows' loader does not promise that.
     """
     triple = _triple(on)
+    if triple != _llvm().get_process_triple():
+        _all_processors()
     near = "windows" not in triple
     return (
         _llvm()
@@ -208,9 +210,16 @@ def _llvm() -> Any:
     with _STARTING:
         from llvmlite import binding
 
-        binding.initialize_all_targets()
-        binding.initialize_all_asmprinters()
+        binding.initialize_native_target()  # all of them would be ten megabytes more
+        binding.initialize_native_asmprinter()
         return binding
+
+
+@cache
+def _all_processors() -> None:
+    with _STARTING:
+        _llvm().initialize_all_targets()
+        _llvm().initialize_all_asmprinters()
 
 
 def _locks() -> list[Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbolic.backends.native import trials
 from symbolic.backends.native.orders import CALLS, TEAM, Blocks, Call, Shared
-from symbolic.backends.native.text import Function, Value
+from symbolic.backends.native.text import QUICKLY, Function, Value
 
 if TYPE_CHECKING:
     from symbolic.backends.native.assembly import Assembly
@@ -77,7 +77,7 @@ class Segment:
                 self._one(each)
             return
         name = f"share{len(assembly.module.functions)}"
-        work = assembly.module.function(name, ["ptr", "i64"], private=True)
+        work = assembly.module.function(name, ["ptr", "i64"], attributes=QUICKLY, private=True)
         part = Segment(assembly, self.functions, work)
         done = work.label("done")
         labels = [work.label("call") for _ in one.calls]

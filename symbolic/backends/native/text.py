@@ -51,6 +51,10 @@ def number(element: str, value: float) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
+QUICKLY = "noinline optnone"
+"""Attributes of a function that is to be compiled soon rather than well, as it is called seldom."""
+
+
 class Module:
     """Functions, constants, and the declarations of what they call.
 
