@@ -5,7 +5,7 @@ from __future__ import annotations
 import cmath
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from weakref import ref
 
@@ -353,12 +353,12 @@ def joined(layers: Sequence[AnyLayer]) -> AnyLayer:
 
 def shaped(output: AnyLayer, values: Sequence[Any]) -> Any:
     """The flat values of a program in the structure of the output."""
-    rest = iter(values)
+    return _shaped(output, iter(values))
 
-    def build_one(node: AnyLayer) -> Any:
-        return tuple(build_one(one) for one in node.operands) if isinstance(node, Tuple) else next(rest)
 
-    return build_one(output)
+def _shaped(node: AnyLayer, rest: Iterator[Any]) -> Any:
+    # no function within `shaped`: one that calls itself is a circle, and keeps the values until a collection
+    return tuple(_shaped(one, rest) for one in node.operands) if isinstance(node, Tuple) else next(rest)
 
 
 def delta_of(spec: AnySpec) -> AnySpec:

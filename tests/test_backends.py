@@ -3,7 +3,9 @@
 # what a weight's delta is, is of no interest here
 # mypy: disable-error-code="var-annotated"
 
+import gc
 import warnings
+import weakref
 from typing import Any
 
 import numpy as np
@@ -310,3 +312,23 @@ def test_the_way_back_writes_over_nothing_that_the_way_forth_made() -> None:
     for _ in range(2):  # as the pullback does, whenever it is called
         program.run(list(slots), program.split, len(program.instructions))
         assert any(np.array_equal(one, [2.0, 2.0]) for one in slots)
+
+
+@pytest.mark.parametrize("machine", ["numpy", "native"])
+def test_what_a_call_has_given_goes_with_the_caller_and_waits_for_no_collection(machine: Any) -> None:
+    pytest.importorskip("llvmlite") if machine == "native" else None
+    net = symbolic(lambda x, y: np.sum(np.exp(x) * y), np.ndarray, np.ndarray)
+    x = np.ones(1000)
+    with s.use(machine):
+        both = s.value_and_grad(net, (0, 1))
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(6):  # interpreted, as code, by the shortcut
+                value, gradients = both.predict(x, x)
+                assert value == pytest.approx(1000 * np.e)
+                held = [weakref.ref(one) for one in gradients]
+                del gradients
+                assert [one() for one in held] == [None, None]
+        finally:
+            gc.enable()

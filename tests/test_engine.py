@@ -16,7 +16,7 @@ import pytest
 
 pytest.importorskip("llvmlite", reason="the native machine needs llvmlite")
 
-from symbolic.backends.native import engine, host, images
+from symbolic.backends.native import engine, host, images, sparing
 from symbolic.backends.native.engine import load, object_code
 from symbolic.backends.native.text import Module
 from symbolic.errors import SymbolicError
@@ -341,3 +341,37 @@ def test_the_caches_have_sizes() -> None:
 
 if __name__ == "__main__":
     fork_while_others_compile()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells which pages were changed")
+def test_what_was_let_go_is_there_again() -> None:
+    """The pages of the compiler: fewer are in memory, and it compiles as before."""
+
+    def pages() -> int:
+        lines = Path("/proc/self/smaps").read_text(encoding="utf-8").split("VmFlags")
+        return sum(int(one.split("Rss:")[1].split()[0]) for one in lines if "libllvmlite" in one)
+
+    text = "define i64 @f(i64 %x) {\n  %y = add i64 %x, 1\n  ret i64 %y\n}\n"
+    before = object_code(text, host.host())
+    full = pages()
+    sparing.let_go()
+    assert 0 < pages() < full // 2
+    assert object_code(text, host.host()) == before
+
+
+def test_only_what_is_as_in_the_file_is_let_go() -> None:
+    def mapping(start: int, rights: str, path: str, own: int) -> list[str]:
+        head = f"{start:x}000-{start + 1:x}000 {rights} 00000000 08:01 42 {path}"
+        return [head, "Rss: 4 kB", f"Anonymous: {own} kB", "VmFlags: rd"]
+
+    there = "/x/libllvmlite.so"
+    lines = [
+        *mapping(1, "r-xp", there, 0),
+        *mapping(2, "r--p", there, 8),  # addresses that the loader has written, read-only since
+        *mapping(3, "rw-p", there, 0),
+        *mapping(4, "---p", there, 0),
+        *mapping(5, "r-xp", "/x/libc.so", 0),
+        *mapping(6, "rw-p", "", 0),
+        *mapping(7, "r--p", there, 0),
+    ]
+    assert list(sparing._unchanged(lines)) == [(0x1000, 0x2000), (0x7000, 0x8000)]

@@ -87,7 +87,7 @@ class Value(NamedTuple):
 
 
 def tail(kind: Tail, x: Term) -> Value:
-    """For |x|. The exponential is that of the rounded exponent, as gradients have it: what rounding took comes after."""
+    """For |x|: the exponential of the rounded exponent, which gradients need, too; what rounding took comes after."""
     square = x * x
     by = power_of_e(-square if kind.factor == 1 else square * -kind.factor)
     power = by.rest + 1

@@ -7,6 +7,7 @@ where its entries are, or the number itself.
 from __future__ import annotations
 
 import ctypes
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -74,7 +75,7 @@ class Native(Placed):
         words = words_of(program, self.into)
         self.key = words and f"{words} {self.host!r} {apart}"
         found = self._recalled()
-        self.ready = False
+        self.ready, made = False, None
         if found is None:
             if not makes:
                 return
@@ -92,6 +93,8 @@ class Native(Placed):
         if self.ready:
             self._place(recipe)
             self._enter(recipe)
+            if made is not None:
+                self._spare()
 
     def _recalled(self) -> tuple[Library, Recipe] | None:
         """The code of a process before; not what calls functions that are not there any more."""
@@ -221,7 +224,15 @@ class Native(Placed):
         found = self.prepared.get(said)
         if found is None:
             found = self.prepared[said] = noted(write, self.on, self.key and f"{said} {self.recipe} {self.key}")
+            self._spare()
         return found
+
+    def _spare(self) -> None:
+        """Memory of the compiler, where results are large."""
+        if self.makers and "llvmlite.binding" in sys.modules:
+            from symbolic.backends.native.sparing import let_go
+
+            let_go()
 
     def stepping(
         self, trainer: Trainer[Any, Any], on: Specialization, step: Step, groups: Groups, count: int

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 FLOATS = {"double", "float"}
 BITS = {"double": 64, "float": 32, "i64": 64, "i32": 32, "i16": 16, "i8": 8, "i1": 1}
+QUICKLY = "noinline optnone"  # of a function that is to be compiled soon rather than well, as it is called seldom
 
 
 class Value(NamedTuple):
@@ -49,10 +50,6 @@ def number(element: str, value: float) -> str:
         except OverflowError:
             value = float("inf") if value > 0 else float("-inf")
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
-
-
-QUICKLY = "noinline optnone"
-"""Attributes of a function that is to be compiled soon rather than well, as it is called seldom."""
 
 
 class Module:

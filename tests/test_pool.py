@@ -1,0 +1,55 @@
+"""Is the memory of large results used again, and only what nobody holds any more?"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from symbolic.backends.native import pool
+
+FLOAT = np.dtype(float)
+
+
+@pytest.fixture(autouse=True)
+def empty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(pool, "_buffers", {})
+    yield
+
+
+def place(array: np.ndarray) -> int:  # type: ignore[type-arg]  # of any dtype
+    return int(array.ctypes.data)
+
+
+@pytest.mark.parametrize("count", [pool.LARGE // 8, pool.LARGE // 8 + 1, 10**6])
+def test_what_nobody_holds_is_used_again_and_what_somebody_holds_is_not(count: int) -> None:
+    first, second = (pool.array((count,), FLOAT) for _ in range(2))
+    part, places = first[3:7], {place(first), place(second)}
+    assert len(places) == 2
+    del second
+    third = pool.array((count,), FLOAT)
+    assert place(third) in places and place(third) != place(first)
+    del first
+    assert place(pool.array((count,), FLOAT)) not in places  # a part is held
+    del part
+    assert place(pool.array((count,), FLOAT)) in places
+
+
+@pytest.mark.parametrize("shape", [(1 << 15,), (513, 129), (3, 1 << 17)])
+def test_large_arrays_begin_at_a_line_and_are_whole(shape: tuple[int, ...]) -> None:
+    found = [pool.array(shape, np.dtype(np.float32)) for _ in range(3)]
+    for k, one in enumerate(found):
+        one[...] = k
+        assert one.shape == shape and one.dtype == np.float32 and one.flags.c_contiguous and one.flags.writeable
+        assert one.nbytes < pool.LARGE or place(one) % 64 == 0
+    assert [float(one.min()) for one in found] == [float(one.max()) for one in found] == [0, 1, 2]
+
+
+def test_no_more_is_kept_than_was_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "_MOST", 4 * pool.LARGE)
+    sizes = [pool.LARGE, 2 * pool.LARGE, 3 * pool.LARGE]
+    held = [pool.array((size,), np.dtype(np.uint8)) for size in sizes for _ in range(2)]
+    kept = sum(one * len(buffers) for one, buffers in pool._buffers.items())
+    assert kept <= pool._MOST and all(pool._buffers.values())
+    for k, one in enumerate(held):
+        one[...] = k
+    assert [int(one[-1]) for one in held] == list(range(6))
