@@ -16,7 +16,7 @@ def empty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def place(array: np.ndarray) -> int:  # type: ignore[type-arg]  # of any dtype
+def place(array: np.ndarray) -> int:
     return int(array.ctypes.data)
 
 
