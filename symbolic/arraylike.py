@@ -26,8 +26,6 @@ FUNCTIONS: dict[Any, Handler] = {}
 """What each NumPy function does when it is given a layer; filled by the operations."""
 UFUNC_METHODS: dict[tuple[np.ufunc, str], Handler] = {}
 """The same for `ufunc.reduce`, `ufunc.accumulate` and their like."""
-METHODS: dict[str, Callable[[AnyLayer], Any]] = {}
-"""Attributes and methods of arrays, by name; each given the layer answers as the array's would."""
 GETITEM: list[Callable[[AnyLayer, Any], Any]] = []
 
 
@@ -77,11 +75,9 @@ class Arraylike:
             with_source("use np.stack([...]) to join traced values, and NumPy functions on the value itself"),
         )
 
-    def __getattr__(self: Any, name: str) -> Any:
-        handler = METHODS.get(name)
-        if handler is None:
-            raise AttributeError(f"{type(self).__name__!r} layer has no attribute {name!r}")
-        return handler(self)
+    if TYPE_CHECKING:  # what is in METHODS
+
+        def __getattr__(self: Any, name: str) -> Any: ...
 
     # ------------------------------------------------------------------ what Python asks
     @property
@@ -137,6 +133,40 @@ class Arraylike:
 
     def __contains__(self: Any, item: Any) -> bool:
         return bool(METHODS["any"](self == item)())
+
+
+class _Answer:
+    """An attribute of layers alone: their classes have none of that name, no more than they have the layer's value."""
+
+    __slots__ = ("handler", "name")
+
+    def __init__(self, name: str, handler: Callable[[AnyLayer], Any]) -> None:
+        self.name, self.handler = name, handler
+
+    def __get__(self, layer: Any, kind: type) -> Any:
+        if layer is None:
+            raise AttributeError(f"type object {kind.__name__!r} has no attribute {self.name!r}")
+        return self.handler(layer)
+
+
+class _Methods(dict[str, Callable[["AnyLayer"], Any]]):
+    """Each that is added is an attribute of every layer from then on; what a class has of its own goes before.
+
+    A `__getattr__` would do the same, but Python looks nothing up quickly in classes that have one.
+    """
+
+    def __setitem__(self, name: str, handler: Callable[[AnyLayer], Any]) -> None:
+        super().__setitem__(name, handler)
+        if name not in vars(Arraylike) or isinstance(vars(Arraylike)[name], _Answer):
+            setattr(Arraylike, name, _Answer(name, handler))
+
+    def update(self, added: dict[str, Callable[[AnyLayer], Any]]) -> None:  # type: ignore[override]  # of dict's forms
+        for name, handler in added.items():
+            self[name] = handler
+
+
+METHODS = _Methods()
+"""Attributes and methods of arrays, by name; each given the layer answers as the array's would."""
 
 
 def _write(target: Any, value: AnyLayer) -> AnyLayer:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from symbolic.backends.native.abi import CAN_ATTACH, Method, as_method, quick
+from symbolic.backends.native.abi import CAN_ATTACH, Method, as_method
 from symbolic.concrete import constant_value, is_constant
 from symbolic.context import here, source, special
 from symbolic.errors import place_of
@@ -392,4 +392,4 @@ class _Predict(Method):
 
 install(_Runtime())
 if CAN_ATTACH:
-    Layer.predict = as_method(quick(_Predict)(Layer.predict))  # type: ignore[method-assign]  # the same, and faster
+    Layer.predict = as_method(_Predict)(Layer.predict)  # type: ignore[method-assign]  # the same, and faster

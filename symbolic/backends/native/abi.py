@@ -8,6 +8,7 @@ inherits from it calls like any other until `attach` gives an instance an addres
 from __future__ import annotations
 
 import ctypes
+import types
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,7 +24,8 @@ CHOICES = ctypes.c_uint64(0)
 """How often another machine was chosen: code from before is passed by."""
 ENTRY, TABLE = 16, 24
 """Where the two addresses lie in an instance."""
-_IS_BASE, _MEMBERS, _CALL = 1 << 10, 72, 50  # Py_TPFLAGS_BASETYPE, Py_tp_members, Py_tp_call
+_IS_BASE, _IS_METHOD = 1 << 10, 1 << 17  # Py_TPFLAGS_BASETYPE, Py_TPFLAGS_METHOD_DESCRIPTOR
+_MEMBERS, _CALL, _BIND = 72, 50, 54  # Py_tp_members, Py_tp_call, Py_tp_descr_get
 _SIZE, _READ_ONLY = 19, 1  # Py_T_PYSSIZET, Py_READONLY
 
 
@@ -56,16 +58,24 @@ def _base() -> type:
     if layouts.trouble_with_types():
         return object
     members = (_Member * 2)(_Member(b"__vectorcalloffset__", _SIZE, ENTRY, _READ_ONLY, None))
+    _ALIVE.append(members)
     call = ctypes.cast(ctypes.pythonapi.PyVectorcall_Call, ctypes.c_void_p)
-    slots = (_Slot * 3)(_Slot(_MEMBERS, ctypes.addressof(members)), _Slot(_CALL, call))
-    flags = layouts.HAS_VECTORCALL | _IS_BASE
-    spec = _Spec(b"symbolic.backends.native.abi.Base", TABLE + 8, 0, flags, slots)
-    _ALIVE.extend([members, slots, spec])
-    make = ctypes.pythonapi.PyType_FromSpec
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.POINTER(_Spec)]
-    made: type = make(spec)
+    slots = _Slot(_MEMBERS, ctypes.addressof(members)), _Slot(_CALL, call)
+    made = _type(b"symbolic.backends.native.abi.Base", TABLE + 8, layouts.HAS_VECTORCALL, slots, object)
     fits = made.__basicsize__ == TABLE + 8 and layouts.word_at(id(made) + layouts.TYPE_VECTORCALL) == ENTRY
     return made if fits else object
+
+
+def _type(name: bytes, size: int, flags: int, slots: Iterable[_Slot], base: type) -> type:
+    """A type made as C would make it; of size 0 its instances are as large as the base's."""
+    filled = (*slots, _Slot())
+    held = (_Slot * len(filled))(*filled)
+    spec = _Spec(name, size, 0, flags | _IS_BASE, held)
+    _ALIVE.extend([held, spec])
+    make = ctypes.pythonapi.PyType_FromSpecWithBases
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.POINTER(_Spec), ctypes.py_object]
+    made: type = make(spec, (base,))
+    return made
 
 
 _ALIVE: list[Any] = []
@@ -93,6 +103,21 @@ class Callee(_Base):
         """What is copied and pickled: never an address."""
         return getattr(self, "__dict__", None)
 
+
+def _binding() -> type:
+    """A class whose instances are bound as functions are: what binds a function does not look at what it binds."""
+    if not CAN_ATTACH:
+        return Callee
+    slot = ctypes.pythonapi.PyType_GetSlot
+    slot.restype, slot.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_int]
+    bind = _Slot(_BIND, slot(types.FunctionType, _BIND))
+    return _type(b"symbolic.backends.native.abi.Binding", 0, 0, [bind], Callee)
+
+
+if TYPE_CHECKING:
+    _Binding = Callee
+else:
+    _Binding = _binding()
 
 C = TypeVar("C", bound=type)
 
@@ -161,8 +186,8 @@ class _Function(Callee):
 
 
 @quick
-class Method(Callee):
-    # A function that stands for another, and takes its object first; see `as_method`. Its docstring is the other's.
+class Method(_Binding):
+    # A function that stands for another in a class, whose instances have bound methods of it; see `as_method`.
     __slots__ = ("__doc__", "__name__", "__qualname__", "__wrapped__")
     __name__: str
     __qualname__: str
@@ -171,20 +196,20 @@ class Method(Callee):
     def __init__(self, wrapped: Callable[..., Any]) -> None:
         self.__wrapped__ = wrapped
         self.__name__, self.__qualname__ = wrapped.__name__, wrapped.__qualname__
-        self.__doc__ = wrapped.__doc__
+        self.__doc__ = wrapped.__doc__  # of this one alone
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         return self.__wrapped__(*given, **named)
 
 
-def as_method(method: Method) -> Any:
-    """What a class has as an attribute, so that its instances have bound methods of this; they are bound in C.
+def as_method(kind: C) -> C:
+    """A class decorator, for classes of methods: Python calls them without a bound method in between.
 
     A bound method that somebody keeps is quick from the moment on in which code is attached.
     """
-    bind = ctypes.pythonapi.PyInstanceMethod_New
-    bind.restype, bind.argtypes = ctypes.py_object, [ctypes.py_object]
-    return bind(method)
+    if CAN_ATTACH:
+        ctypes.c_uint64.from_address(id(kind) + layouts.TYPE_FLAGS).value |= _IS_METHOD
+    return quick(kind)
 
 
 def callable_of(
