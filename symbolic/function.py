@@ -54,9 +54,9 @@ class SymbolicFunction(Layer[Any, Any]):
             set_once(self, name, value)
         set_once(self, "store", Store(fresh_seed()) if store is None else store)
         target = getattr(function, "func", function)
-        for name in ("__name__", "__qualname__", "__doc__", "__module__"):
-            self.__dict__[name] = getattr(target, name, None)
-        self.__dict__["__wrapped__"] = function
+        for name in ("__name__", "__qualname__", "__doc__", "__module__"):  # never by `__dict__`: without one that
+            set_once(self, name, getattr(target, name, None))  # somebody holds, Python looks methods up more quickly
+        set_once(self, "__wrapped__", function)
 
     # ------------------------------------------------------------------ what it is
     @property

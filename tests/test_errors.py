@@ -261,6 +261,6 @@ def test_a_layer_cannot_be_pickled() -> None:
 
 def test_attributes_that_are_not_there() -> None:
     x: Any = s.Exp()
-    with pytest.raises(AttributeError, match="'Exp' layer has no attribute 'shapes'"):
+    with pytest.raises(AttributeError, match="'Exp' object has no attribute 'shapes'"):
         x.shapes  # noqa: B018 - what is tested
     assert not hasattr(x, "shapes")

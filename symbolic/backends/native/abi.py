@@ -25,6 +25,7 @@ CHOICES = ctypes.c_uint64(0)
 ENTRY, TABLE = 16, 24
 """Where the two addresses lie in an instance."""
 _IS_BASE, _IS_METHOD = 1 << 10, 1 << 17  # Py_TPFLAGS_BASETYPE, Py_TPFLAGS_METHOD_DESCRIPTOR
+_IS_FIXED = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 _MEMBERS, _CALL, _BIND = 72, 50, 54  # Py_tp_members, Py_tp_call, Py_tp_descr_get
 _SIZE, _READ_ONLY = 19, 1  # Py_T_PYSSIZET, Py_READONLY
 
@@ -205,10 +206,11 @@ class Method(_Binding):
 def as_method(kind: C) -> C:
     """A class decorator, for classes of methods: Python calls them without a bound method in between.
 
-    A bound method that somebody keeps is quick from the moment on in which code is attached.
+    It looks such methods up once for all calls of a line, as long as nobody can change what their class does; so the
+    class is fixed from here on. A bound method that somebody keeps is quick as soon as code is attached, too.
     """
     if CAN_ATTACH:
-        ctypes.c_uint64.from_address(id(kind) + layouts.TYPE_FLAGS).value |= _IS_METHOD
+        ctypes.c_uint64.from_address(id(kind) + layouts.TYPE_FLAGS).value |= _IS_METHOD | _IS_FIXED
     return quick(kind)
 
 
