@@ -50,13 +50,11 @@ class SymbolicFunction(Layer[Any, Any]):
         bound: Mapping[str, Any] | None = None,
         store: Store | None = None,
     ) -> None:
-        for name, value in (("function", function), ("plan", plan), ("bound", dict(bound or {}))):
-            set_once(self, name, value)
-        set_once(self, "store", Store(fresh_seed()) if store is None else store)
-        target = getattr(function, "func", function)
-        for name in ("__name__", "__qualname__", "__doc__", "__module__"):  # never by `__dict__`: without one that
-            set_once(self, name, getattr(target, name, None))  # somebody holds, Python looks methods up more quickly
-        set_once(self, "__wrapped__", function)
+        kept = {"function": function, "plan": plan, "bound": dict(bound or {}), "__wrapped__": function}
+        kept["store"] = Store(fresh_seed()) if store is None else store
+        target, names = getattr(function, "func", function), ("__name__", "__qualname__", "__doc__", "__module__")
+        for name, value in {**kept, **{name: getattr(target, name, None) for name in names}}.items():
+            set_once(self, name, value)  # never by `__dict__`: where nobody holds it, methods are found more quickly
 
     # ------------------------------------------------------------------ what it is
     @property
@@ -95,6 +93,8 @@ class SymbolicFunction(Layer[Any, Any]):
             return self._compose(values, hyper)
         layer = SymbolicFunction(self.function, self.plan, {**self.bound, **hyper}) if hyper else self
         return layer.predict(*[values[name] for name in self.plan.inputs])
+
+    _predicts = __call__
 
     def placed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[SymbolicFunction, list[Any]]:
         """The layer that a call means, and its inputs by position."""

@@ -7,7 +7,7 @@ one means is above: its methods hand it to `Installed.runtime`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from symbolic.arraylike import METHODS as METHODS
 from symbolic.arraylike import UFUNC_METHODS as UFUNC_METHODS
 from symbolic.arraylike import Arraylike
 from symbolic.arraylike import Handler as Handler
+from symbolic.backends.native.abi import Callee
 from symbolic.context import here, source
 from symbolic.errors import Where
 from symbolic.lent import Lent as Lent
@@ -47,7 +48,7 @@ Out_co = TypeVar("Out_co", covariant=True)
 In2 = TypeVar("In2")
 
 
-class Layer(Asked, Arraylike, Operators, Generic[In_contra, Out_co]):
+class Layer(Callee, Asked, Arraylike, Operators, Generic[In_contra, Out_co]):
     """A network that takes a tape `In` and gives a tape `Out`; a tree whose nodes never change.
 
     `str(layer)` is the expression that builds it. Nodes are told apart by `is` (`==` builds a layer) and compared by
@@ -58,7 +59,7 @@ class Layer(Asked, Arraylike, Operators, Generic[In_contra, Out_co]):
     8.0
     """
 
-    __slots__ = ("__weakref__", "_network", "_origin", "_quick")
+    __slots__ = ("__weakref__", "_called", "_network", "_origin", "_quick")
     __hash__ = object.__hash__
     _origin: Where
 
@@ -225,6 +226,9 @@ class Layer(Asked, Arraylike, Operators, Generic[In_contra, Out_co]):
             else:
                 return self.predict(*inputs)  # type: ignore[misc]  # of inputs that only the overloads know
         return self.apply(Installed.runtime.combine(inputs))
+
+    _predicts: ClassVar[Any] = __call__
+    """What is a prediction for whatever is no layer; a class whose `__call__` is another has its own way."""
 
     def apply(self, input: AnyLayer) -> AnyLayer:
         """This layer with `input` in the place of its Identity."""

@@ -198,11 +198,15 @@ def _copied(node: AnyLayer, memo: dict[int, Any]) -> AnyLayer:
     twin = object.__new__(type(node))
     memo[id(node)] = twin
     names = [name for kind in type(node).__mro__ for name in vars(kind).get("__slots__", ())]
-    for name in [one for one in names if one not in ("__weakref__", "__dict__", "_network", "_quick")]:
+    for name in [one for one in names if one not in _OWN]:
         set_once(twin, name, copy.deepcopy(getattr(node, name), memo))
     for name, value in getattr(node, "__dict__", {}).items():
         twin.__dict__[name] = copy.deepcopy(value, memo) if name != "__wrapped__" else value
     return twin
+
+
+_OWN = ("__weakref__", "__dict__", "_called", "_code", "_network", "_quick")
+"""What a layer has for itself, and its copy not."""
 
 
 class _Runtime:
@@ -233,8 +237,8 @@ class _Runtime:
             net.tried.add(code)
             held: Any = net._layer  # the layer keeps the function, so the function must not keep the layer
             made = make(layer, on, len(inputs), lambda *given: self.predict(held(), given))
-            if made is not None:
-                set_once(layer, "_quick", made)
+            for name, function in (made or {}).items():
+                set_once(layer, name, function)
 
     def _predict(self, net: Network, found: Specialization, value: Any) -> tuple[Any, Specialization]:
         if here.trace is not None:  # within a body, as numbers
@@ -392,4 +396,4 @@ class _Predict(Method):
 
 install(_Runtime())
 if CAN_ATTACH:
-    Layer.predict = as_method(_Predict)(Layer.predict)  # type: ignore[method-assign]  # the same, and faster
+    Layer.predict = as_method(_Predict)(Layer.predict)  # type: ignore[assignment, method-assign]  # the same, and faster

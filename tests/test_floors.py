@@ -29,6 +29,8 @@ FLOORS: list[list[str]] = [
         "phantoms",
         "keeping",
         "sweeping",
+        "backends.native.layouts",
+        "backends.native.abi",
     ],  # 0: knows no layer
     [
         "asking",

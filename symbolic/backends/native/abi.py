@@ -150,7 +150,7 @@ def attach(
     table = (ctypes.c_uint64 * max(len(entries), 1))(*entries)
     before = getattr(callee, "_code", ())
     detach(callee)  # no call meets the old code with the new table
-    callee._code = (*before, (library, table, keeping))
+    object.__setattr__(callee, "_code", (*before, (library, table, keeping)))  # of one that is frozen, too
     _set(callee, TABLE, ctypes.addressof(table))
     _set(callee, ENTRY, library.address(name))
     return True

@@ -260,12 +260,9 @@ class Native(Placed):
         except Unfit:
             return None
 
-    def predicting(
-        self, layer: Any, on: Specialization, count: int, general: Callable[..., Any]
-    ) -> Callable[..., Any] | None:
-        """Predictions that are one call into machine code; `None` where they need Python in between."""
-        found: Callable[..., Any] | None = self._fitting(lambda: self._predictions(layer, on, count).made(general))
-        return found
+    def predicting(self, layer: Any, on: Specialization, count: int, general: Callable[..., Any]) -> Any:
+        """What a layer keeps, by name, to predict in machine code; `None` where that needs Python in between."""
+        return self._fitting(lambda: self._predictions(layer, on, count).made(general))
 
     def prepare_prediction(self, layer: Any, on: Specialization, count: int) -> None:
         """Compile what `predicting` will need."""
