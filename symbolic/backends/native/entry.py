@@ -185,7 +185,7 @@ class Entry:
 
     def tuple_entry(self, tuple: Value, k: int, object: Value) -> None:
         """Put an object that is owned into a new tuple."""
-        self.call("PyTuple_SetItem", "i32", tuple, self.f.index(k), object)
+        self.f.store(object, self._field(tuple, layouts.TUPLE_ENTRIES + 8 * k), align=8)
 
     def new_tuple(self, size: int, failed: str) -> Value:
         """A tuple, owned, with nothing in it yet."""
@@ -193,7 +193,7 @@ class Entry:
 
     def tuple_at(self, tuple: Value, k: int) -> Value:
         """What a tuple holds there; nothing is owned by that."""
-        return self.call("PyTuple_GetItem", "ptr", tuple, self.f.index(k))
+        return self.read(tuple, layouts.TUPLE_ENTRIES + 8 * k, "ptr")
 
     def _made(self, object: Value, failed: str) -> Value:
         self.check(self.f.compare("ne", object, Value("ptr", 0, "null")), failed)

@@ -24,6 +24,8 @@ REFERENCES, TYPE = 0, 8
 FLOAT_VALUE = 16
 LIST_SIZE, LIST_ENTRIES = 16, 24
 """In a list: how many entries it has, and where they stand."""
+TUPLE_ENTRIES = tuple.__basicsize__
+"""Where in a tuple its entries begin."""
 ARRAY_DATA, ARRAY_RANK, ARRAY_SHAPE, ARRAY_STRIDES, ARRAY_DTYPE, ARRAY_FLAGS = 16, 24, 32, 40, 56, 64
 CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 """Flags of an array; the first is row by row."""
@@ -83,6 +85,9 @@ def _wrong_in_values() -> Iterator[str]:
         first = word_at(id(entries) + LIST_ENTRIES)
         if word_at(id(entries) + LIST_SIZE) != len(entries) or (entries and word_at(first) != id(entries[0])):
             yield "the fields of lists lie elsewhere"
+    for pair in ((1.5, 2.5), (None,), tuple(range(300, 309))):
+        if [word_at(id(pair) + TUPLE_ENTRIES + 8 * k) for k in range(len(pair))] != list(map(id, pair)):
+            yield "the fields of tuples lie elsewhere"
     if not all(_is_as_expected(one) for one in _samples()):
         yield "the fields of NumPy's arrays lie elsewhere"
     if not all(_dtype_is_as_expected(one) for one in (np.dtype("f4"), np.dtype(">f8"), np.dtype(bool), np.dtype("i8"))):
@@ -154,8 +159,7 @@ def _makes_a_scalar() -> bool:
 # ---------------------------------------------------------------------- addresses
 _PYTHONS = (
     "PyObject_Vectorcall", "PyFloat_FromDouble", "Py_IncRef", "Py_DecRef", "PyEval_SaveThread", "PyEval_RestoreThread",
-    "PyDict_GetItemWithError", "PyErr_CheckSignals", "PyTuple_GetItem", "PyTuple_New",
-    "PyTuple_SetItem",
+    "PyDict_GetItemWithError", "PyErr_CheckSignals", "PyTuple_New",
 )  # fmt: skip
 _OBJECTS: dict[str, Any] = {"None": None, "float": float, "ndarray": np.ndarray}
 

@@ -61,18 +61,20 @@ def copysign(x: Term, y: Term) -> Term:
 
 # ---------------------------------------------------------------------- the greater of two
 def maximum(x: Term, y: Term) -> Term:
-    """NaN if one is NaN; of two zeros the second."""
-    return where((x > y) | x.is_nan(), x, y)
+    """NaN if one is NaN; of two zeros the second. The inner choice is an instruction, in which the second is it, too,
+    where one is NaN.
+    """
+    return where(x.is_nan(), x, where(x > y, x, y))
 
 
 def minimum(x: Term, y: Term) -> Term:
-    return where((x < y) | x.is_nan(), x, y)
+    return where(x.is_nan(), x, where(x < y, x, y))
 
 
 def fmax(x: Term, y: Term) -> Term:
     """NaN only if both are."""
-    return where((x > y) | y.is_nan(), x, y)
+    return where(y.is_nan(), x, where(x > y, x, y))
 
 
 def fmin(x: Term, y: Term) -> Term:
-    return where((x < y) | y.is_nan(), x, y)
+    return where(y.is_nan(), x, where(x < y, x, y))
