@@ -21,7 +21,7 @@ from symbolic.context import MODES
 from symbolic.execution import Executable, Specialization
 from symbolic.live import LiveWatch
 from symbolic.paths import Paths
-from symbolic.watch import UNBOUND, Contents, Global, Held, is_fixed
+from symbolic.watch import UNBOUND, Contents, Global, Held, is_fixed, lasts
 
 MISS = object()
 """Said of a call of another kind."""
@@ -167,8 +167,9 @@ class Writer:
         if is_fixed(watch, value):
             return known or "True"
         if type(value) is types.FunctionType and watch.names is not None and _is_plain(value):
-            f, code = self.name(value, "function"), self.name(value.__code__, "code")
-            rest = f"{f}.__code__ is {code} and not ({f}.__defaults__ or {f}.__kwdefaults__ or {f}.__dict__)"
+            f, code, given = (self.name(one) for one in (value, value.__code__, value.__defaults__))
+            same = f"{f}.__code__ is {code} and {f}.__defaults__ is {given}"
+            rest = f"{same} and not ({f}.__kwdefaults__ or {f}.__dict__)"
             return f"{known} and {rest}" if known else rest
         if type(value) is dict and all(type(key) is str and type(one) in _ATOMS for key, one in value.items()):
             d = self.name(value, "settings")
@@ -178,4 +179,4 @@ class Writer:
 
 
 def _is_plain(function: Any) -> bool:
-    return not (function.__defaults__ or function.__kwdefaults__ or function.__dict__)
+    return lasts(function.__defaults__ or ()) and not (function.__kwdefaults__ or function.__dict__)

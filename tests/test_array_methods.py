@@ -10,7 +10,7 @@ import pytest
 from answers import assert_equal
 from subjects import network
 
-from symbolic import Layer, SymbolicError, grad
+from symbolic import Exp, Layer, SymbolicError, grad
 from symbolic.layer import METHODS
 
 X = np.array([[0.3, -1.2, 2.5], [1.7, 0.9, -0.4]])
@@ -98,6 +98,22 @@ def test_an_attribute_without_numbers_is_known(name: str) -> None:
 
 def test_no_name_is_unknown() -> None:
     assert [name for name in NAMES if name not in METHODS and not hasattr(Layer, name)] == []
+
+
+def test_what_a_layer_has_of_arrays_its_class_has_not() -> None:
+    """So a field of such a name has no value before it is given one; and a class may have what it wants."""
+    assert [name for name in METHODS if hasattr(Layer, name)] == ["__round__"]
+    assert sorted(set(METHODS) - set(dir(Layer))) == []
+
+    class Own(Exp):
+        __slots__ = ("std",)
+        mean = 3.0
+
+    assert (Own().mean, str(Own().T)) == (3.0, "Transpose(Own(Identity()))")
+    with pytest.raises(AttributeError, match="type object 'Own' has no attribute 'T'"):
+        Own.T  # noqa: B018 - it raises
+    with pytest.raises(AttributeError, match="std"):
+        Own().std  # noqa: B018 - the field has no value
 
 
 def test_arrays_can_tell_their_namespace() -> None:

@@ -6,19 +6,22 @@ The oracle is NumPy's machine, which answers each call in Python.
 from __future__ import annotations
 
 import copy
+import dis
 import gc
 import sys
 import tracemalloc
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
 from threads import in_threads
 
 import symbolic as s
-from symbolic import SGD, Weight, grad, symbolic, value_and_grad
+from symbolic import SGD, Symbolic, Weight, grad, symbolic, value_and_grad
+from symbolic.backends.native.abi import CAN_ATTACH
 
 pytest.importorskip("llvmlite")
 RNG = np.random.default_rng(11)
@@ -107,6 +110,118 @@ def test_another_machine_is_taken_at_once() -> None:
         for _ in range(4):
             assert np.array_equal(net.predict(x), plain)
             assert both(w.value)[0] == np.sum(plain)
+
+
+@pytest.mark.skipif(not CAN_ATTACH or sys.gettrace() is not None, reason="Python looks everything up each time")
+def test_python_looks_the_method_up_once_for_all_calls_of_a_line() -> None:
+    """Its own instructions say so. It would not, had layers a `__getattr__`, or the net a dictionary."""
+    net = symbolic(lambda x: np.tanh(x), np.ndarray, returns=np.ndarray)
+
+    def loop(n: int) -> None:
+        for _ in range(n):
+            net.predict(X)
+
+    loop(100)
+    looking = [one.opname for one in dis.get_instructions(loop, adaptive=True) if one.argval == "predict"]
+    assert [name for name in looking if "METHOD_" in name and "ADAPTIVE" not in name] == looking != []
+
+
+# --------------------------------------------------------------------------- calls of layers
+
+Given = Annotated[np.ndarray, Symbolic]
+
+
+def scaled() -> Any:
+    """A layer with a weight, and a number of its own."""
+
+    @symbolic
+    def net(x: Given, y: Given, scale: float = 2.0) -> Given:
+        w = Weight(W)
+        return np.tanh(x @ w) * scale + y
+
+    return net
+
+
+def test_a_call_with_arrays_is_one_into_machine_code() -> None:
+    net = scaled()
+    for _ in range(4):
+        found = net(X, OFFSET)
+    assert frames(net, X, OFFSET) == frames(net.predict, X, OFFSET) == []
+    assert np.array_equal(net(X, OFFSET), net.predict(X, OFFSET))
+    alike(net(X, OFFSET), found)
+    np.testing.assert_allclose(found, np.tanh(X @ W) * 2.0 + OFFSET, rtol=1e-12)
+
+
+def test_any_other_call_is_what_it_was() -> None:
+    """With a layer it composes, with a number for a parameter it is another layer's; what is refused is refused in the
+    same words.
+    """
+    fresh, net = scaled(), scaled()
+    for _ in range(4):
+        net(X, OFFSET)
+
+    def outcomes(net: Any) -> list[Any]:
+        with pytest.raises(s.SymbolicError) as few:
+            net(X)
+        with pytest.raises(s.SymbolicError) as many:
+            net(X, X, X, X)
+        with pytest.raises(s.SymbolicError) as odd:
+            net("x", OFFSET)
+        said = [str(one.value).partition(", in ")[0] for one in (few, many, odd)]
+        layers = str(net(s.Identity(), OFFSET)), str(net(scale=3.0)), str(net)
+        return [said, layers, net(X, OFFSET, scale=3.0), net(X[:2], OFFSET[:2]), net(x=X, y=OFFSET)]
+
+    one, other = outcomes(net), general(outcomes, fresh)
+    assert one[:2] == other[:2]
+    alike(tuple(one[2:]), tuple(other[2:]))
+
+
+def test_a_call_within_a_trace_is_part_of_it() -> None:
+    net = scaled()
+    for _ in range(4):
+        net(X, OFFSET)
+    w = Weight(2.0)
+    outer = symbolic(lambda x: np.sum(net(X, OFFSET)) * w * np.sum(x), np.ndarray, returns=float)
+    for _ in range(4):
+        np.testing.assert_allclose(outer(X), np.sum(np.tanh(X @ W) * 2.0 + OFFSET) * 2.0 * np.sum(X), rtol=1e-12)
+    assert len(outer.weights()) == 2
+
+
+def test_a_class_that_calls_in_its_own_way_keeps_it() -> None:
+    class Loud(s.Exp):
+        __slots__ = ()
+
+        def __call__(self, *inputs: Any) -> Any:
+            return "loud", self.predict(*inputs)
+
+    loud, plain = Loud(), s.Exp()
+    for _ in range(4):
+        loud.predict(X), plain.predict(X)
+    word, value = loud(X)
+    alike(value, np.exp(X))
+    assert word == "loud" and frames(plain, X) == [] != frames(loud, X)
+
+
+def test_a_copy_is_called_with_weights_of_its_own() -> None:
+    net = scaled()
+    for _ in range(4):
+        net(X, OFFSET)
+    before, twin = net(X, OFFSET), copy.deepcopy(net)
+    other = symbolic(lambda x: np.sum(twin(x, OFFSET)), np.ndarray, returns=float)
+    for _ in range(4):
+        other.train(X, optimizer=SGD(0.1))
+        assert np.array_equal(net(X, OFFSET), before) and not np.allclose(twin(X, OFFSET), before)
+
+
+def test_a_layer_is_let_go_with_the_code_of_its_calls() -> None:
+    net = scaled()
+    for rows in (5, 3, 5, 2, 4, 5, 1):
+        for _ in range(4):
+            alike(net(X[:rows], OFFSET[:rows]), np.tanh(X[:rows] @ W) * 2.0 + OFFSET[:rows])
+    held = weakref.ref(net)
+    del net
+    gc.collect()
+    assert held() is None
 
 
 # --------------------------------------------------------------------------- values with gradients
@@ -227,6 +342,18 @@ def test_gradients_follow_what_the_function_reads() -> None:
     factor = 3.0
     for _ in range(4):
         assert f(W)[1][0] == 3.0
+
+
+def test_another_default_is_seen() -> None:
+    def scaled(x: Any, factor: float = 2.0) -> Any:
+        return np.sum(np.tanh(x)) * factor
+
+    f = value_and_grad(lambda x: scaled(x))
+    for factor in (2.0, 3.0):
+        scaled.__defaults__ = (factor,)
+        for _ in range(4):
+            np.testing.assert_allclose(f(W)[0], np.sum(np.tanh(W)) * factor, rtol=1e-12)
+        assert frames(f, W) == []
 
 
 # --------------------------------------------------------------------------- captured arrays

@@ -77,13 +77,15 @@ class Watching:
             self.kept += value
             return True
         places = _places() if type(value) is types.FunctionType and watch.names is not None else None
-        if places is None or value.__defaults__ or value.__kwdefaults__ or value.__dict__:
+        if places is None or not lasts(value.__defaults__ or ()) or value.__kwdefaults__ or value.__dict__:
             return False
         code, defaults, named, own = places
         start = id(value)
-        self.kept += [value.__code__, value.__dict__]
+        given = value.__defaults__
+        self.kept += [value.__code__, value.__dict__, given]
         self.words += [(start + code, id(value.__code__)), (start + own, id(value.__dict__))]
-        self.words += [(start + defaults, 0), (start + named, 0), (id(value.__dict__) + _DICT_USED, 0)]
+        self.words += [(start + defaults, 0 if given is None else id(given)), (start + named, 0)]
+        self.words += [(id(value.__dict__) + _DICT_USED, 0)]
         return all(word_at(place) == expected for place, expected in self.words)
 
     # ------------------------------------------------------------------ in code
