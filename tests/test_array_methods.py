@@ -109,11 +109,12 @@ def test_what_a_layer_has_of_arrays_its_class_has_not() -> None:
         __slots__ = ("std",)
         mean = 3.0
 
-    assert (Own().mean, str(Own().T)) == (3.0, "Transpose(Own(Identity()))")
+    own: Any = Own
+    assert (own().mean, str(own().T)) == (3.0, "Transpose(Own(Identity()))")
     with pytest.raises(AttributeError, match="type object 'Own' has no attribute 'T'"):
-        Own.T  # noqa: B018 - it raises
+        own.T  # noqa: B018 - it raises
     with pytest.raises(AttributeError, match="std"):
-        Own().std  # noqa: B018 - the field has no value
+        own().std  # noqa: B018 - the field has no value
 
 
 def test_arrays_can_tell_their_namespace() -> None:
