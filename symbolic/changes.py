@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import collections
 import itertools
-import threading
 from collections.abc import Iterable
 from typing import Any, Generic, Protocol, Self, TypeVar, overload
+
+from symbolic.forking import lock, rlock
 
 __all__ = ["COMMITTING", "STEPPING", "Brought", "Change", "Owned", "Owner", "commit", "put"]
 
@@ -14,9 +15,9 @@ F = TypeVar("F")
 
 Change = tuple[Any, str, Any]
 """An object, an attribute of it, and its new value."""
-STEPPING = threading.RLock()
+STEPPING = rlock()
 """Steps are taken one at a time: each reads the weights, computes, and writes them."""
-COMMITTING = threading.Lock()
+COMMITTING = lock()
 """Held while weights change, and while somebody takes a snapshot of one."""
 
 

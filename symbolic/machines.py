@@ -22,6 +22,7 @@ from symbolic.backends.native.abi import CHOICES
 from symbolic.backends.numpy import compiled
 from symbolic.backends.schedule import is_large
 from symbolic.errors import SymbolicError, warn
+from symbolic.forking import freed
 from symbolic.plan import Program
 from symbolic.spec import AnySpec, Spec, product
 
@@ -215,6 +216,7 @@ class Waiting:
         self.lock, self.buffered = code.lock, code.buffered
         self.spent = one.spent
         self.begun = False
+        freed(self)
 
     def function(self, *given: Any) -> Any:
         begin = time.perf_counter()
@@ -235,6 +237,10 @@ class Waiting:
             one = self.one()
             if one is not None:
                 _beside(one)
+
+    def free(self) -> None:
+        """In the child of a fork, where nobody goes on to compile it."""
+        self.begun = False
 
     def failed(self, error: Exception) -> Any:
         return self.code.failed(error)

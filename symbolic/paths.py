@@ -8,7 +8,6 @@ left, the body is traced anew and the trace is kept beside the others.
 from __future__ import annotations
 
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -18,6 +17,7 @@ from symbolic.asking import PathLeft
 from symbolic.context import inside, user_frame
 from symbolic.errors import SymbolicError, SymbolicWarning, place_of
 from symbolic.execution import Specialization
+from symbolic.forking import rlock
 from symbolic.inference import Inference
 from symbolic.spec import spec_of
 from symbolic.trace import Tracing
@@ -105,7 +105,7 @@ class Paths:
         self.moving = ""  # the line by which the body differs from run to run
         self.restless = 0
         self.told = False
-        self.lock = threading.RLock()
+        self.lock = rlock()
         self.mark = Mark()
 
     def leads(self, key: Any, on: Specialization) -> bool:

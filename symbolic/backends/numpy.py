@@ -7,7 +7,6 @@ one function; a long one is cut into pieces, of which each call compiles one mor
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from symbolic.backends.schedule import Unit, members_of, schedule
 from symbolic.backends.writer import Writer
+from symbolic.forking import lock
 from symbolic.plan import Program
 from symbolic.spec import spec_of
 
@@ -38,7 +38,7 @@ class Compiled:
         self.writer = Writer(program, into, order)
         self.names = self.writer.names
         self.codes: dict[Any, dict[int, int]] = {}  # for each code object the instruction of each line
-        self.lock = threading.Lock()
+        self.lock = lock()
         self.whole = None
         pieces = _cut(order)
         if len(pieces) > 1:

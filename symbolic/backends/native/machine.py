@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
@@ -24,6 +23,7 @@ from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.identity import outline_of, words_of
 from symbolic.backends.native.recipes import AGAIN, BUSY, FLAGGED, ODD, OWN, Placed, Recipe, place_of
 from symbolic.backends.native.store import know
+from symbolic.forking import freed, lock
 from symbolic.plan import Program, own
 from symbolic.spec import Spec
 
@@ -150,7 +150,8 @@ class Native(Placed):
             words = {"words": self.address, **self.given()}
             self.function = callable_of(library, name, weakly(self.general), asked, words, (self.table, self.makers))
         self.prepared: dict[str, Library] = {}
-        self.lock = threading.Lock()
+        self.lock = lock()
+        freed(self)
         self.buffered = True
         self.borrower: Callable[[], Any] = lambda: None  # whoever has put values of its own into the table
         self.observed = any(one.node.effect for one in self.program.instructions)  # what has an effect runs once
@@ -177,6 +178,10 @@ class Native(Placed):
             return results
         finally:
             self.lock.release()
+
+    def free(self) -> None:
+        """In the child of a fork, where the thread that was within does not live on."""
+        self.table[BUSY] = 0
 
     def general(self, *given: Any) -> Sequence[Any]:
         """The outputs for the leaves' values, and the arrays to write into after them."""

@@ -7,11 +7,12 @@ them. An array from here is a view on a buffer that stays when the array goes.
 from __future__ import annotations
 
 import sys
-import threading
 from math import prod
 from typing import Any
 
 import numpy as np
+
+from symbolic.forking import lock
 
 __all__ = ["LARGE", "array"]
 
@@ -23,7 +24,7 @@ _LINE = 64
 """Bytes of a line of memory, at which arrays begin: each vector is then written into one of them."""
 _buffers: dict[int, list[Any]] = {}
 """By the size of the arrays that they are for; those that were used last are at the end."""
-_lock = threading.Lock()
+_lock = lock()
 
 
 def array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:

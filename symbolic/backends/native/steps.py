@@ -7,7 +7,7 @@ soon as anybody looks at one of them from Python, all are given back, and the ne
 
 from __future__ import annotations
 
-import threading
+import os
 import time
 import weakref
 from collections.abc import Sequence
@@ -23,6 +23,7 @@ from symbolic.backends.native.recipes import BUSY
 from symbolic.backends.native.watching import Watching
 from symbolic.changes import COMMITTING, STEPPING, Change, commit
 from symbolic.context import MODES
+from symbolic.forking import rlock
 from symbolic.leaves import blank_like, in_lines
 from symbolic.spec import Spec
 
@@ -38,7 +39,7 @@ _MOST = 1 << 40  # steps in one call
 _FEW, _PATIENCE = 8, 1023  # steps in force that were hardly worth it; steps to wait at most
 ALL: weakref.WeakSet[Steps] = weakref.WeakSet()
 """Those in force: who changes machines has them settled."""
-_SETTLING = threading.RLock()
+_SETTLING = rlock()
 """One thread at a time gives values back, or holds them; a finalizer may come in between."""
 
 
@@ -300,6 +301,21 @@ class _Guard:
 
     def __del__(self) -> None:
         self.steps.settle()
+
+
+def _before_fork() -> None:
+    """Everything is given back between two steps: a child would see half of one. Nobody holds anything meanwhile."""
+    _SETTLING.acquire()
+    for one in list(ALL):
+        one.settle()
+
+
+def _after_fork() -> None:
+    _SETTLING.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 def _nothing(*given: Any) -> None:
