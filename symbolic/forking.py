@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import weakref
+from types import FrameType
 from typing import Any, Protocol
 
 __all__ = ["Freed", "freed", "lock", "rlock"]
@@ -58,12 +59,12 @@ def _in_child() -> None:
 
 def _is_within() -> bool:
     """Whether this thread is within one of our functions, in a body or a callback: then it holds some itself."""
-    frame = sys._getframe(2)  # past these two
+    frame: FrameType | None = sys._getframe(2)  # past these two
     while frame is not None:
         name, file = str(frame.f_globals.get("__name__", "")), frame.f_code.co_filename
         if name.startswith(_OURS) or file.startswith("<symbolic "):
             return True
-        frame = frame.f_back  # type: ignore[assignment]  # the last has none
+        frame = frame.f_back
     return False
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from symbolic.changes import Brought, Change, Owned
+from symbolic.errors import TraceError
 
 __all__ = ["LAST_MOVER", "PerWeight", "State", "Steps"]
 
@@ -49,6 +50,13 @@ class PerWeight(Owned):
         kept = [(memo.get(id(weight), weight), value) for weight, value in pairs if weight is not None]
         made.entries = {id(weight): (made._reference(weight), copy.deepcopy(value, memo)) for weight, value in kept}
         return made
+
+    def __reduce__(self) -> Any:
+        """Fresh where nothing is in it; weights are known by identity, which no other process knows."""
+        if not self.entries:
+            return PerWeight, ()
+        remedy = "save optimizer.state_dict(net.weights()), and load it into a fresh one"
+        raise TraceError("an optimizer with a state cannot be pickled", remedy=remedy)
 
     def _reference(self, weight: Any) -> weakref.ref[Any]:
         key = id(weight)

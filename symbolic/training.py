@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, overload
 
@@ -145,6 +146,19 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
         self.net = net
         self.layer: AnyLayer = net.layer  # which its record does not keep alive
         self.optimizer = optimizer
+
+    def __copy__(self) -> Any:
+        """Another trainer of the same network and optimizer."""
+        return self.layer.trainer(self._optimizer)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """A trainer of a network of its own, whose optimizer goes on from where this one is."""
+        layer = copy.deepcopy(self.layer, memo)  # first: the optimizer's states are found by its weights
+        return layer.trainer(copy.deepcopy(self._optimizer, memo))
+
+    def __reduce__(self) -> Any:
+        seen = "a trainer cannot be pickled"
+        refuse(seen, "save net.weights() and optimizer.state_dict(net.weights()), and make a trainer there")
 
     @property
     def optimizer(self) -> Any:

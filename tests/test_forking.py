@@ -58,12 +58,12 @@ def interpreted() -> list[int]:
         found.append(len(self.instructions))
         run(self, *rest)
 
-    Program.run = noting  # type: ignore[method-assign]  # of a process that ends soon
+    Program.run = noting  # type: ignore[method-assign, assignment]  # of a process that ends soon
     return found
 
 
 def predictions() -> None:
-    """A program that another thread is running, in code that works in memory of its own; OpenBLAS has forks of its own."""
+    """A program that another thread is running, in code with memory of its own. OpenBLAS is no better: no products."""
     w, x = RNG.normal(size=200), RNG.normal(size=(1500, 200))
     net = s.symbolic(lambda x: np.sum(np.tanh(np.tanh(x * w) * w + x), axis=0), np.ndarray)
     slope: Any = s.grad(lambda x: np.sum(np.tanh(np.tanh(x * w) * w + x)))
