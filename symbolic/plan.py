@@ -176,7 +176,7 @@ def _instruction(node: Operation, slots: dict[AnyLayer, int], facts: Inference, 
     try:
         kernel, takes_out = node.kernel(specs, out)
         if primal and isinstance(node, Chain):  # a gradient within the function: nobody looks whether it is finite
-            kernel, takes_out = Chain.careful, False
+            kernel = Chain.careful_into if takes_out else Chain.careful
         if primal and node._origin.floating is not None:
             kernel = _Within(kernel, node._origin.floating)
     except Exception as error:

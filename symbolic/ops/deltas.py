@@ -88,6 +88,17 @@ class Chain(Operation):
             product = np.multiply(delta, np.where(drop, np.zeros((), np.asarray(factor).dtype), factor))
         return type(delta)(product) if type(delta) in (float, complex) and type(factor) in (int, float) else product
 
+    @staticmethod
+    def careful_into(delta: Any, factor: Any, out: Any) -> Any:
+        """The same as a function of NumPy's, into an array that may be one of the operands."""
+        if np.all(np.isfinite(factor)):
+            return np.multiply(delta, factor, out)
+        found = Chain.careful(delta, factor)
+        if out is None:
+            return found
+        np.copyto(out, found)
+        return out
+
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         inner, factor = operands
         return chain(delta, factor), chain(delta, inner)
