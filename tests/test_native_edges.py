@@ -34,14 +34,24 @@ WALKS: dict[str, Callable[[Any], Any]] = {
     "rows times a vector": lambda x: x @ x[-1],
     "column times column": lambda x: x[:, -1] @ x[:, -1],
 }
+for name, part in {
+    "in order": lambda x: x,
+    "of every other entry": lambda x: x[:, 1::2],
+    "of columns": lambda x: x.T,
+    "backwards": lambda x: x[::-1, ::-1],
+}.items():
+    WALKS[f"functions {name}"] = lambda x, part=part: np.tanh(np.exp(part(x))) + np.log(np.abs(part(x)) + 1)
+    WALKS[f"sums of functions {name}"] = lambda x, part=part: np.sum(np.tanh(np.exp(part(x))), axis=0)
 NAMED: dict[str, Callable[[Any, Any], Any]] = {
     "rows by number": lambda x, n: np.exp(x[n]),
+    "functions of rows by number": lambda x, n: np.tanh(np.exp(x[n])),
+    "functions of columns by number": lambda x, n: np.tanh(np.exp(x[:, n])),
     "columns by number": lambda x, n: np.exp(x[:, n]),
     "entries by number": lambda x, n: np.exp(x[n, n]),
     "along rows": lambda x, n: np.exp(np.take_along_axis(x, n[np.newaxis], axis=0)),
     "of which some are out of bounds": lambda x, n: np.exp(x[n * (1 << 40)]),
 }
-SHAPES = [(1, 3), (3, 2), (7, 4), (5, 9), (15, 2), (4, 17), (31, 6)]
+SHAPES = [(1, 3), (3, 2), (7, 4), (5, 9), (15, 2), (4, 17), (31, 6), (1, 61)]
 
 
 def at_the_end(x: Any) -> Any:

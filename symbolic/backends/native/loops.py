@@ -203,10 +203,9 @@ class Writer:
                 self._unrolled(places, i, unroll)
         at += whole * lanes * unroll
         left = (n - at) // lanes
-        if self.is_heavy and self.bits >= 256 and left + (at + left * lanes < n) > 1:  # one body for all of them
-            with f.loop(f.index(at), f.index(n), lanes) as i:
-                mask = lanes_within(f, f.sub(f.index(n), i), lanes)
-                self._body(places, Here(i, lanes, mask))
+        if self._side_by_side() and left + (at + left * lanes < n) > 1:
+            with f.loop(f.index(at), f.index(n), lanes) as i:  # one body for all of them
+                self._body(places, Here(i, lanes, lanes_within(f, f.sub(f.index(n), i), lanes)))
             return
         if left > 1 and unroll > 1 and self.is_heavy:
             with f.loop(f.index(at), f.index(at + left * lanes), lanes) as i:
@@ -217,6 +216,12 @@ class Writer:
         at += left * lanes
         if at < n:
             self._rest(places, at, n)
+
+    def _side_by_side(self) -> bool:
+        """Whether the body is long, and may have a mask that is known when the code runs: no entry is read by itself."""
+        last = {key: strides[-1] for key, strides in self.axes.strides.items()}
+        near = all(step in ((1,) if isinstance(key, _Region) else (0, 1)) for key, step in last.items())
+        return self.is_heavy and self.bits >= 256 and near and not self.jumps.late
 
     def _in_chunks(self, places: Places, unroll: int) -> int:
         """Long sums, each chunk for itself; up to where."""
