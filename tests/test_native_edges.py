@@ -34,14 +34,24 @@ WALKS: dict[str, Callable[[Any], Any]] = {
     "rows times a vector": lambda x: x @ x[-1],
     "column times column": lambda x: x[:, -1] @ x[:, -1],
 }
-for name, part in {
+PARTS: dict[str, Callable[[Any], Any]] = {
     "in order": lambda x: x,
     "of every other entry": lambda x: x[:, 1::2],
     "of columns": lambda x: x.T,
     "backwards": lambda x: x[::-1, ::-1],
-}.items():
-    WALKS[f"functions {name}"] = lambda x, part=part: np.tanh(np.exp(part(x))) + np.log(np.abs(part(x)) + 1)
-    WALKS[f"sums of functions {name}"] = lambda x, part=part: np.sum(np.tanh(np.exp(part(x))), axis=0)
+}
+
+
+def functions(part: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: np.tanh(np.exp(part(x))) + np.log(np.abs(part(x)) + 1)
+
+
+def sums(part: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: np.sum(np.tanh(np.exp(part(x))), axis=0)
+
+
+WALKS |= {f"functions {name}": functions(part) for name, part in PARTS.items()}
+WALKS |= {f"sums of functions {name}": sums(part) for name, part in PARTS.items()}
 NAMED: dict[str, Callable[[Any, Any], Any]] = {
     "rows by number": lambda x, n: np.exp(x[n]),
     "functions of rows by number": lambda x, n: np.tanh(np.exp(x[n])),
