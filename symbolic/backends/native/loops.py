@@ -218,7 +218,7 @@ class Writer:
             self._rest(places, at, n)
 
     def _side_by_side(self) -> bool:
-        """Whether the body is long, and may have a mask that is known when the code runs: no entry is read by itself."""
+        """Whether the body is long and may have a mask that is known when it runs: no entry is read by itself."""
         last = {key: strides[-1] for key, strides in self.axes.strides.items()}
         near = all(step in ((1,) if isinstance(key, _Region) else (0, 1)) for key, step in last.items())
         return self.is_heavy and self.bits >= 256 and near and not self.jumps.late
