@@ -7,7 +7,6 @@ where its entries are, or the number itself.
 from __future__ import annotations
 
 import ctypes
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
@@ -94,7 +93,7 @@ class Native(Placed):
             self._place(recipe)
             self._enter(recipe)
             if made is not None:
-                self._spare()
+                self.spare()
 
     def _recalled(self) -> tuple[Library, Recipe] | None:
         """The code of a process before; not what calls functions that are not there any more."""
@@ -229,15 +228,8 @@ class Native(Placed):
         found = self.prepared.get(said)
         if found is None:
             found = self.prepared[said] = noted(write, self.on, self.key and f"{said} {self.recipe} {self.key}")
-            self._spare()
+            self.spare()
         return found
-
-    def _spare(self) -> None:
-        """Memory of the compiler, where results are large."""
-        if self.makers and "llvmlite.binding" in sys.modules:
-            from symbolic.backends.native.sparing import let_go
-
-            let_go()
 
     def stepping(
         self, trainer: Trainer[Any, Any], on: Specialization, step: Step, groups: Groups, count: int

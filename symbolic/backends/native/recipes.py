@@ -6,6 +6,7 @@ stands here, and loads none of the rooms in which code is written.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -111,6 +112,13 @@ class Placed:
         found = self.spec(k).dtype
         assert found is not None
         return found
+
+    def spare(self) -> None:
+        """Memory of the compiler is let go, where results are large."""
+        if self.makers and "llvmlite.binding" in sys.modules:
+            from symbolic.backends.native.sparing import let_go
+
+            let_go()
 
     def is_scalar(self, base: int) -> bool:
         return self.spec(base).shape == ()
