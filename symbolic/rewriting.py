@@ -139,11 +139,18 @@ def _hooked(code: types.CodeType, hooks: Hooks) -> types.CodeType:
     return code.replace(co_consts=tuple(constants))
 
 
+_BARE = (ast.Name, ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
+"""What has nothing in it that is rewritten: more than half of a tree."""
+
+
 class _Rewriter(ast.NodeTransformer):
     """Writes every call, and every assignment to an entry of a local name, so that it is asked for."""
 
     def __init__(self) -> None:
         self.locals: list[set[str]] = []
+
+    def visit(self, node: ast.AST) -> Any:
+        return node if isinstance(node, _BARE) else super().visit(node)
 
     # ------------------------------------------------------------------ scopes
     def visit_FunctionDef(self, node: Any) -> Any:
@@ -315,8 +322,9 @@ def _asked(function: ast.expr) -> Any:
 
 
 def _hook(mark: str, *values: ast.expr) -> Any:
-    """A call of one of the hooks, where the first of the values stands."""
-    return _placed(ast.Call(ast.Constant(mark), list(values), []), values[0])
+    """A call of one of the hooks, where the first of the values stands; each value has its place already."""
+    at = values[0]
+    return ast.copy_location(ast.Call(ast.copy_location(ast.Constant(mark), at), list(values), []), at)
 
 
 def _placed(node: Any, at: ast.AST) -> Any:
