@@ -66,6 +66,12 @@ def expand(roots: Sequence[AnyLayer], facts: Inference, done: dict[AnyLayer, Any
 def _expanded(node: AnyLayer, done: dict[AnyLayer, AnyLayer], facts: Inference) -> AnyLayer:
     if not isinstance(node, Operation):
         return node
+    if type(node).written_out is Operation.written_out and not isinstance(node, Item):
+        for one in node.operands:
+            if done[one] is not one:
+                break
+        else:
+            return node  # the usual one: nothing below it was written out
     operands = tuple([done[one] for one in node.operands])
     written = node.written_out(operands, facts)
     if written is not None:

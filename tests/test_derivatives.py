@@ -5,6 +5,7 @@
 
 import dataclasses
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
@@ -29,6 +30,7 @@ from symbolic import (
     value_and_grad,
     vjp,
 )
+from symbolic.ops.deltas import Chain
 
 X = np.array([0.5, -1.0, 2.0])
 ARRAYS = hnp.arrays(
@@ -326,3 +328,34 @@ def test_what_a_captured_derivative_has_traced_is_no_state() -> None:
         inner(x)  # another trace, kept in `inner`
         assert outer(1.0) == 9.0
     assert outer.traces() == 1
+
+
+# --------------------------------------------------------------------------- 0 · ∞
+
+_FACTORS = [0.0, -0.0, 1.5, -2.0, 1e-320, 1e200, -1e308, np.inf, -np.inf, np.nan]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.longdouble, np.complex128, np.int64])
+@pytest.mark.parametrize("layout", ["plain", "strided", "transposed", "empty", "number"])
+def test_a_factor_that_is_not_finite_counts_as_zero_beside_a_delta_of_zero(dtype: Any, layout: str) -> None:
+    """Entry by entry, and to the bit, whether some factor is infinite or all are finite."""
+    for factors in (_FACTORS, _FACTORS[:5], _FACTORS[:7]):
+        with np.errstate(all="ignore"):
+            grid = np.meshgrid(factors if dtype is not np.int64 else [0, 1, -7], [0.0, -0.0, 2.0, -3.0])
+            factor, delta = grid[0].astype(dtype), grid[1].astype(np.float64 if dtype is np.int64 else dtype)
+        cut = {"strided": np.s_[::2, ::-1], "empty": np.s_[:0], "number": np.s_[1, 2]}.get(layout, np.s_[:])
+        factor, delta = (one.T if layout == "transposed" else one[cut] for one in (factor, delta))
+        with np.errstate(all="ignore"):
+            wanted = delta * np.where((delta == 0) & ~np.isfinite(factor), np.zeros((), factor.dtype), factor)
+            found = Chain.careful(delta, factor)
+        assert np.asarray(found).dtype == np.asarray(wanted).dtype and np.shape(found) == np.shape(wanted)
+        assert np.array_equal(found, wanted, equal_nan=np.asarray(wanted).dtype.kind in "fc")
+        assert np.array_equal(np.signbit(np.real(found)), np.signbit(np.real(wanted)))
+
+
+def test_a_factor_is_looked_at_without_a_warning() -> None:
+    """Only the product itself may overflow."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(Chain.careful(np.zeros(3), np.full(3, 1e308)), np.zeros(3))
+        assert np.array_equal(Chain.careful(np.full(3, 0.5), np.full(3, -1e308)), np.full(3, -5e307))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -81,6 +82,8 @@ class Chain(Operation):
     @staticmethod
     def careful(delta: Any, factor: Any) -> Any:
         """The product by the convention above."""
+        if type(factor) is np.ndarray and factor.dtype.char in "fd" and math.isfinite(np.vdot(factor, factor)):
+            return delta * factor  # none is infinite or NaN: the sum of their squares would be, too
         drop = np.equal(delta, 0) & ~np.isfinite(factor)
         if not np.any(drop):
             return delta * factor
