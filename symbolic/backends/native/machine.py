@@ -19,9 +19,8 @@ from symbolic.backends.native import pool
 from symbolic.backends.native.abi import callable_of, weakly
 from symbolic.backends.native.engine import Library, noted, recalled
 from symbolic.backends.native.host import Host, host
-from symbolic.backends.native.identity import outline_of, words_of
+from symbolic.backends.native.identity import words_of
 from symbolic.backends.native.recipes import AGAIN, BUSY, FLAGGED, ODD, OWN, Placed, Recipe, place_of
-from symbolic.backends.native.store import know
 from symbolic.forking import freed, lock
 from symbolic.plan import Program, own
 from symbolic.spec import Spec
@@ -85,8 +84,6 @@ class Native(Placed):
             if not self.ready:
                 return
             found = made.loaded(self.key)
-            if self.key:
-                know(outline_of(program, self.into))
         self.library, recipe = found
         self.ready = always or recipe["worth"]
         if self.ready:

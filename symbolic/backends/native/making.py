@@ -13,11 +13,13 @@ from symbolic.backends.native.blocks import Group, groups
 from symbolic.backends.native.cuts import cuts
 from symbolic.backends.native.engine import Library, load
 from symbolic.backends.native.host import Host, host
+from symbolic.backends.native.identity import outline_of
 from symbolic.backends.native.lowering import Contract, External, Lowered, Small
 from symbolic.backends.native.matrices import matrices
 from symbolic.backends.native.nests import Nest, Schedule, arranged_apart, work_of
 from symbolic.backends.native.recipes import OWN, Placed, Recipe
 from symbolic.backends.native.rules import rule
+from symbolic.backends.native.store import know
 from symbolic.plan import Program
 from symbolic.spec import AnySpec, Spec
 
@@ -123,6 +125,8 @@ class Making(Placed):
         entry = code.enter()
         recipe = self._recipe(code, None if entry is None else (entry.f.name, entry.words))
         library = load(code.write, self.on, key or code.key(), recipe)
+        if key:
+            know(outline_of(self.program, self.into))
         return library, library.notes if key else recipe  # another process may have been first
 
     def _recipe(self, code: Assembly, entry: tuple[str, list[str]] | None) -> Recipe:
