@@ -343,7 +343,7 @@ def test_a_factor_that_is_not_finite_counts_as_zero_beside_a_delta_of_zero(dtype
         with np.errstate(all="ignore"):
             grid = np.meshgrid(factors if dtype is not np.int64 else [0, 1, -7], [0.0, -0.0, 2.0, -3.0])
             factor, delta = grid[0].astype(dtype), grid[1].astype(np.float64 if dtype is np.int64 else dtype)
-        cut = {"strided": np.s_[::2, ::-1], "empty": np.s_[:0], "number": np.s_[1, 2]}.get(layout, np.s_[:])
+        cut: Any = {"strided": np.s_[::2, ::-1], "empty": np.s_[:0], "number": np.s_[1, 2]}.get(layout, np.s_[:])
         factor, delta = (one.T if layout == "transposed" else one[cut] for one in (factor, delta))
         with np.errstate(all="ignore"):
             wanted = delta * np.where((delta == 0) & ~np.isfinite(factor), np.zeros((), factor.dtype), factor)
