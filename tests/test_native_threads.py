@@ -10,6 +10,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,33 @@ from symbolic.backends.native.text import Module
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="one thread elsewhere")
 RNG = np.random.default_rng(15)
 COUNTING = """
-define void @work(ptr %table, i64 %i) {
+define void @work(ptr %table, i64 %i, i64 %who) {
   %place = getelementptr i64, ptr %table, i64 %i
   %old = load i64, ptr %place
   %new = add i64 %old, 1
   store i64 %new, ptr %place
+  ret void
+}
+define void @meeting(ptr %table, i64 %i, i64 %who) {
+entry:
+  %place = getelementptr i64, ptr %table, i64 %who
+  %others = atomicrmw add ptr %place, i64 1 seq_cst
+  br label %stay
+stay:
+  %k = phi i64 [ 0, %entry ], [ %more, %stay ]
+  %there = load atomic i64, ptr %place seq_cst, align 8
+  %more = add i64 %k, %there
+  %short = icmp ult i64 %more, 200
+  br i1 %short, label %stay, label %leave
+leave:
+  %met = getelementptr i64, ptr %table, i64 8
+  %so = atomicrmw add ptr %met, i64 %others seq_cst
+  %after = atomicrmw sub ptr %place, i64 1 seq_cst
+  ret void
+}
+define void @meet(ptr %team, ptr %table, i64 %count) {
+  %how = load ptr, ptr %team
+  call void %how(ptr %team, ptr @meeting, ptr %table, i64 %count)
   ret void
 }
 define void @go(ptr %team, ptr %table, i64 %count) {
@@ -44,9 +67,13 @@ define void @go(ptr %team, ptr %table, i64 %count) {
 @pytest.fixture
 def go(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, int], None]:
     """Adds 1 to so many first entries of an array, each by whoever comes first."""
+    return called("go", monkeypatch)
+
+
+def called(name: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, int], None]:
     monkeypatch.setenv("SYMBOLIC_THREADS", "3")
     library = load(COUNTING)
-    code = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(library.address("go"))
+    code = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(library.address(name))
     code.library = library  # type: ignore[attr-defined]  # it must stay
     address = team.address()
     return lambda table, count: code(address, table.ctypes.data, count)
@@ -57,6 +84,17 @@ def test_each_ticket_is_taken_once(go: Any) -> None:
     for k in range(2000):
         go(table, (0, 1, 7, 1000)[k % 4])
     assert (table == np.repeat([1500, 1000, 500], [1, 6, 993])).all()
+
+
+def test_no_two_threads_have_one_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where each has memory of its own, that is its own. So many pauses that helpers sleep, and wake, in between."""
+    meet = called("meet", monkeypatch)
+    table = np.zeros(9, np.int64)
+    for k in range(400):
+        meet(table, 40)
+        if k % 40 == 0:
+            time.sleep(0.002)
+    assert not table.any()  # nobody is within, and nobody has met somebody
 
 
 def test_callers_at_the_same_time_do_not_mix(go: Any) -> None:
@@ -227,32 +265,55 @@ def test_work_is_divided_where_it_is_long(monkeypatch: pytest.MonkeyPatch) -> No
     assert assembly.Shared in kinds(np.zeros(1_000_000))
 
 
-def test_no_two_shares_have_memory_in_common(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For panels of a product, for sums, and for what lives within a block."""
+def test_no_two_threads_have_memory_in_common(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums are each share's own; panels of a product, and what lives within a block, each thread's."""
     on_threads(monkeypatch, True)
     monkeypatch.setattr(shares, "LEAST", -1.0)
     x, y = RNG.normal(size=(500, 300)), RNG.normal(size=(300, 400))
-    divided = 0
+    found: set[bool] = set()
     for program in (PROGRAMS["products"], softmax, lambda x, y: np.sum(x) * np.sum(y)):
         with s.use("native"):
             net = s.symbolic(lambda x, y, program=program: program(x, y), np.ndarray, np.ndarray)
             code = code_of(net.program(x, y), monkeypatch)
         for shared in [one for calls in code.segments for one in calls if isinstance(one, assembly.Shared)]:
-            own = [
-                {place for call in calls_of(one) for place in call.pointers if within(code, place)}
-                for one in shared.calls
-            ]
-            divided += all(own)
-            assert len(set().union(*own)) == sum(map(len, own))
-    assert divided >= 3
+            own = [{place for place in places_of(one) if within(code, place)} for one in shared.calls]
+            sums = [place for some in own for place in some if not place.each]
+            assert len(set(sums)) == len(sums)
+            rooms = {(code.place(place.base)[1], place.each) for some in own for place in some if place.each}
+            spans = sorted((at, at + host.MOST_THREADS * each) for at, each in rooms)
+            assert all(stop <= start for (_, stop), (start, _) in pairwise([*spans, (code.native.arena, 0)]))
+            found |= {bool(place.each) for some in own for place in some}
+    assert found == {False, True}
 
 
-def calls_of(one: Any) -> list[Any]:
-    return [*one.begun, *one.whole, *one.left] if isinstance(one, assembly.Blocks) else [one]
+def test_each_thread_has_as_much_memory_as_a_share_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_threads(monkeypatch, True)
+    monkeypatch.setattr(shares, "LEAST", -1.0)
+    x, y = RNG.normal(size=(500, 300)), RNG.normal(size=(300, 400))
+    with s.use("native"):
+        net = s.symbolic(lambda x, y: softmax(x, y), np.ndarray, np.ndarray)
+        code = code_of(net.program(x, y), monkeypatch)
+    kinds, seen = list(code.kinds), 0
+    for shared in [one for calls in code.segments for one in calls if isinstance(one, assembly.Shared)]:
+        for one in shared.calls:
+            if isinstance(one, assembly.Blocks):
+                for place in [place for place in places_of(one) if place.base in one.group.kept]:
+                    assert place.each >= code.native.schedule.size(place.base) // one.group.rows * one.group.block > 0
+                    seen += 1
+            elif hasattr(kinds[one.kind], "workspace"):
+                (each,) = {place.each for place in one.pointers if place.base == assembly.WORK}
+                assert each >= kinds[one.kind].workspace > 0
+                seen += 1
+    assert seen > 10
+
+
+def places_of(one: Any) -> list[Any]:
+    calls = [*one.begun, *one.whole, *one.left] if isinstance(one, assembly.Blocks) else [one]
+    return [place for call in calls for place in call.pointers]
 
 
 def within(code: Any, place: Any) -> bool:
-    """Whether a place is a share's own."""
+    """Whether a place is a share's own, or a thread's."""
     return place.base == assembly.WORK or any(place.base in one.kept for one in code.native.groups.values())
 
 
@@ -285,47 +346,46 @@ def trial() -> Callable[[Any, int], bool]:
     return lambda site, took: bool(code(site.ctypes.data, took))
 
 
+def runs(code: Any, site: Any, times: Callable[[int, bool], int], count: int) -> list[bool]:
+    """Whether the others were wanted in each run, where a run takes so long."""
+    turns = []
+    for k in range(count):
+        shared = code(site.copy(), 0)  # a look ahead: how long it takes depends on it
+        assert code(site, times(k, shared)) is shared
+        turns.append(shared)
+    return turns
+
+
 @pytest.mark.parametrize("others_help", [False, True])
 def test_the_quicker_way_is_taken(others_help: bool) -> None:
-    """Both in turns at first, and once more now and then; in between the quicker one."""
+    """Both in turns at first, two runs each, and once more now and then; in between the quicker one."""
     site, code = np.zeros(trials.SITE, np.uint64), trial()
-    turns = []
-    for run in range(1000):
-        before = site.copy()
-        shared = code(site, 100)
-        site[1:] = before[1:]  # what is noted is another question
-        site[1 + shared] = 100 if shared is others_help else 200
-        turns.append(shared)
-        assert site[0] == run + 1
-    assert turns[:12] == [False, True] * 6
-    odd = [k for k in range(12, 1000) if turns[k] is not others_help]
-    assert len(odd) == 3, odd
+    turns = runs(code, site, lambda k, shared: 1000 if shared is others_help else 2000, 1024)
+    assert turns[:16] == [False, False, True, True] * 4
+    odd = [k for k in range(16, 1024) if turns[k] is not others_help]
+    assert len(odd) == 6, odd
+    assert list(site) == [1024, 2000, 1000] if others_help else [1024, 1000, 2000]
 
 
 def test_what_helps_may_change() -> None:
-    """Others become slow: after some hundreds of runs the work is done alone, and the other way round."""
+    """Others become slow: after a few runs the work is done alone. They become quick: soon it is shared again."""
     site, code = np.zeros(trials.SITE, np.uint64), trial()
-    slow = False
-    for _ in range(3):
-        for _ in range(3000):
-            alone = 200
-            before = site.copy()
-            shared = code(site, 1)
-            took = (900 if slow else 100) if shared else alone
-            site[1:] = before[1:]
-            site[1 + shared] = (3 * int(before[1 + shared]) + took) // 4 if before[0] >= 4 else took
-        assert code(site, 200) is not slow
-        slow = not slow
+    for slow, most in ((False, 16), (True, 24), (False, 1200), (True, 24), (False, 1200)):
+        turns = runs(code, site, lambda k, shared, slow=slow: (9000 if slow else 1100) if shared else 2000, 2048)
+        assert all(shared is not slow for k, shared in enumerate(turns[most:], most) if k % 256 > 4), slow
 
 
-def test_how_long_it_took_is_noted() -> None:
+def test_one_run_that_lost_its_core_changes_nothing() -> None:
     site, code = np.zeros(trials.SITE, np.uint64), trial()
-    for k in range(4):
-        code(site, 1000 + k)
-    assert list(site[1:]) == [1002, 1003]  # the last ones, as long as it warms up
-    code(site, 2002)
-    code(site, 2003)
-    assert list(site[1:]) == [(3 * 1002 + 2002) // 4, (3 * 1003 + 2003) // 4]
+    turns = runs(code, site, lambda k, shared: 10**9 if k in (40, 140) else 1200 if shared else 2000, 250)
+    assert all(turns[16:])
+
+
+def test_what_wakes_the_others_is_not_counted() -> None:
+    """The first of two runs in turn, once there are times."""
+    site, code = np.zeros(trials.SITE, np.uint64), trial()
+    runs(code, site, lambda k, shared: 3000 if k % 2 == 0 else 1000, 16)
+    assert list(site) == [16, 1000, 1000]
 
 
 def test_the_clock_goes_forward() -> None:

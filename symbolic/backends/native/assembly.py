@@ -95,27 +95,28 @@ class Assembly(Dividing):
                 for some, within in ((one.begun, None), (one.whole, kept), (one.left, kept)):
                     if len(some) > _LONG:
                         self.lists[id(some)] = self._as_data(some, within)
-        self.sites: dict[int, int] = {}  # where it is noted how long shared calls take
-        for shared in [one for calls in self.segments for one in calls if isinstance(one, Shared)]:
-            self.sites[id(shared)] = len(self.data)
-            self.data += [0] * SITE
+        self.sites: list[int | None] = []  # for each segment that is shared: where it is noted how long that takes
+        for calls in self.segments:
+            shared = native.host.shares and any(isinstance(one, Shared) for one in calls)
+            self.sites.append(len(self.data) if shared else None)
+            self.data += [0] * SITE * shared
 
     def _as_data(self, calls: Sequence[Call | Shared | Blocks], kept: frozenset[int] | None = None) -> tuple[int, int]:
         """Calls as records: a number, how long the record is, then for each pointer its word and the bytes beyond.
 
-        In a group with the values `kept` of one block of rows, how many bytes a row has, too.
+        In a group with the values `kept` of one block of rows, how many bytes a row and a thread's memory have, too.
         """
         start, data = len(self.data), self.data
         for n, one in enumerate(calls):
             if not isinstance(one, Call):
                 data += [-1 - n, 2]
                 continue
-            data += [one.kind, 2 + (2 if kept is None else 3) * len(one.pointers)]
+            data += [one.kind, 2 + (2 if kept is None else 4) * len(one.pointers)]
             for pointer in one.pointers:
                 word, bytes = self.place(pointer.base)
                 data += [word, bytes + pointer.offset * self.bytes(pointer.base)]
                 if kept is not None:
-                    data.append(self.apart(pointer, kept))
+                    data += [self.apart(pointer, kept), pointer.each]
         return start, len(data)
 
     def key(self) -> str:
@@ -135,7 +136,9 @@ class Assembly(Dividing):
         """The text of the module."""
         functions = [write(f"nest{k}") for k, write in enumerate(self.writers)]
         for n, calls in enumerate(self.segments):
-            Segment(self, functions, self.module.function(f"segment{n}", ["ptr"])).write(calls, self.parts[n])
+            Segment(self, functions, self.module.function(f"segment{n}", ["ptr"])).write(
+                calls, self.parts[n], self.sites[n]
+            )
         self._write_claim()
         if self.entry is not None:
             self.module.functions.append(self.entry.f)

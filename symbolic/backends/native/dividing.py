@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbolic.backends.native import shares
 from symbolic.backends.native.contract import Plan
+from symbolic.backends.native.host import MOST_THREADS
 from symbolic.backends.native.laying import WORKSPACE
 from symbolic.backends.native.loops import Pointer
 from symbolic.backends.native.lowering import Contract, Reduce
@@ -56,7 +57,7 @@ class Dividing:
     def _loops(self, nest: Nest) -> Call | Shared:
         """A nest, whole or in shares."""
         lowered, host = self.native.lowered, self.native.host
-        found = shares.of_nest(nest, lowered, host)
+        found = shares.of_nest(nest, lowered, host) if self.native.divides else []
         if not found:
             return self._nest(nest)
         places, after = self._sums([nest], len(found))
@@ -87,21 +88,20 @@ class Dividing:
         """A sum of products, whole or in shares."""
         host, found = self.native.host, matrices(task)
         calls: list[Call] = []
-        if host.shares:
+        if host.shares and self.native.divides:
             calls = self._tiles(task) if found is None else self._panels(task, shares.of_product(found.by(host), host))
         return Shared(calls) if calls else self._contract(task)
 
     def _panels(self, task: Contract, parts: Sequence[shares.Part]) -> list[Call]:
         left, right, out, *begun = self._operands(task)
-        calls, at = [], 0
+        calls, room = [], max([0, *[-(-part.matrices.workspace // 64) * 64 for part in parts]])
+        self._needs(room * MOST_THREADS)
         for found, *steps in parts:
             one, other, result, start = steps
             places = [(left, one), (right, other), (out, result)]
             moved = [pointer._replace(offset=pointer.offset + step) for pointer, step in places]
             rest = [pointer._replace(offset=pointer.offset + start) for pointer in begun]
-            calls.append(Call(self._written(found), [*moved, Pointer(WORK, at), *rest]))
-            at += -(-found.workspace // 64) * 64
-        self._needs(at)
+            calls.append(Call(self._written(found), [*moved, Pointer(WORK, 0, each=room), *rest]))
         return calls
 
     def _tiles(self, task: Contract) -> list[Call]:
@@ -128,8 +128,7 @@ class Dividing:
 
     def _divided(self, every: Blocks, nests: Sequence[Nest]) -> Blocks | Shared:
         """Nests that run block by block, whole or in shares."""
-        native = self.native
-        parts = shares.of_group(every.group, native.schedule.stages, native.lowered, native.host)
+        parts = self.native.divided(every.group)
         if not parts:
             return every
         places, after = self._sums(nests, len(parts))
@@ -138,14 +137,14 @@ class Dividing:
     def _some(
         self, every: Blocks, k: int, share: shares.Share, count: int, places: dict[int, tuple[int, int]]
     ) -> Blocks:
-        """Some of the blocks, with memory of their own for their sums, and for what is only there within a block."""
+        """Some of the blocks, with memory of their own for their sums, and each thread's for what lives in a block."""
         group = every.group
-        room = {one: self.native.lowered.extent(one) // group.rows * group.block for one in group.kept}
+        room = {one: self.native.block_bytes(group, one) for one in group.kept}
 
         def moved(calls: Sequence[Call]) -> list[Call]:
             found = []
             for call in calls:
-                spots = [one._replace(offset=one.offset + k * room.get(one.base, 0)) for one in call.pointers]
+                spots = [one._replace(each=room.get(one.base, 0)) for one in call.pointers]
                 found.append(_with_sums(call._replace(pointers=spots), places, k))
             return found
 

@@ -40,6 +40,8 @@ class Pointer(NamedTuple):
     base: int
     offset: int
     row: int = 0
+    each: int = 0
+    """Where each thread has memory of its own: how many bytes apart that is."""
 
 
 class _Region(NamedTuple):

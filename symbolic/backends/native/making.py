@@ -12,7 +12,7 @@ from symbolic.backends.native.assembly import BLAS, CALLS, TEAM, WORK, Assembly
 from symbolic.backends.native.blocks import Group, groups
 from symbolic.backends.native.cuts import cuts
 from symbolic.backends.native.engine import Library, load
-from symbolic.backends.native.host import Host, host
+from symbolic.backends.native.host import MOST_THREADS, Host, host
 from symbolic.backends.native.identity import outline_of
 from symbolic.backends.native.lowering import Contract, External, Lowered, Small
 from symbolic.backends.native.matrices import matrices
@@ -35,6 +35,8 @@ class Making(Placed):
 
     apart: bool
     arena: int
+    divides: bool
+    """Whether there is so much to do that long stages are divided."""
     groups: dict[int, Group]
     lowered: Lowered
     makers: list[int]
@@ -55,6 +57,7 @@ class Making(Placed):
                 self.lowered.check(base)
         self.schedule = Schedule(self.lowered, self._outputs(), lambda nest: cuts(nest, self.lowered.constants))
         self.work = sum(map(work_of, self.schedule.stages))
+        self.divides = shares.enough(self.schedule.stages, self.lowered, self.host)
         self.segment = ""
 
     def _outputs(self) -> list[int]:
@@ -98,9 +101,9 @@ class Making(Placed):
         for base in self.margins:
             needed[base] = (needed[base][0], -1, len(schedule.stages))
         for group in self.groups.values():
-            many = max(1, len(shares.of_group(group, schedule.stages, self.lowered, self.host)))
+            many = MOST_THREADS if self.host.shares and self.divided(group) else 1
             for base in group.kept:
-                needed[base] = (schedule.size(base) // group.rows * group.block * many, group.first, group.last)
+                needed[base] = (self.block_bytes(group, base) * many, group.first, group.last)
             for base, (size, first, until) in needed.items():  # lives within a group overlap for as long as it runs
                 if first <= group.last and until >= group.first:
                     needed[base] = (
@@ -110,6 +113,14 @@ class Making(Placed):
                     )
         self.places, size = arranged_apart(needed, self.lowered.border)
         self.places[WORK] = size
+
+    def divided(self, group: Group) -> list[shares.Share]:
+        """The shares of a group; none if it is not divided."""
+        return shares.of_group(group, self.schedule.stages, self.lowered, self.host) if self.divides else []
+
+    def block_bytes(self, group: Group, base: int) -> int:
+        """Of the rows of a value that are in memory at a time; no two threads write into one line of it."""
+        return -(-self.schedule.size(base) // group.rows * group.block // 64) * 64
 
     # ------------------------------------------------------------------ the code
     def loaded(self, key: str) -> tuple[Library, Recipe]:

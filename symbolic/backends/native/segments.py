@@ -45,10 +45,21 @@ class Segment:
     def __init__(self, assembly: Assembly, functions: Sequence[Function], f: Function) -> None:
         self.assembly, self.functions, self.f = assembly, functions, f
         self.table = f.arguments[0]
+        self.wanted: Value | None = None  # whether others take shares in this run
+        self.who: Value | None = None  # in a share: the number of the thread
 
-    def write(self, calls: Sequence[Call | Shared | Blocks], data: tuple[int, int] | None) -> None:
-        self._all(calls, data)
-        self.f.give()
+    def write(self, calls: Sequence[Call | Shared | Blocks], data: tuple[int, int] | None, site: int | None) -> None:
+        """`site` is where in the data it is noted how long that takes, if several threads may share it."""
+        f = self.f
+        if site is None:
+            self._all(calls, data)
+        else:
+            place = f.at(f.load(f.at(self.table, f.index(CALLS), "i64"), "ptr"), f.index(site), "i64")
+            run, self.wanted = trials.wanted(f, place)
+            began = trials.now(f)
+            self._all(calls, data)
+            trials.noted(f, place, run, self.wanted, f.sub(trials.now(f), began))
+        f.give()
 
     def _all(
         self, calls: Sequence[Call | Shared | Blocks], data: tuple[int, int] | None, row: _Row | None = None
@@ -77,8 +88,9 @@ class Segment:
                 self._one(each)
             return
         name = f"share{len(assembly.module.functions)}"
-        work = assembly.module.function(name, ["ptr", "i64"], attributes=QUICKLY, private=True)
+        work = assembly.module.function(name, ["ptr", "i64", "i64"], attributes=QUICKLY, private=True)
         part = Segment(assembly, self.functions, work)
+        part.who = work.arguments[2]
         done = work.label("done")
         labels = [work.label("call") for _ in one.calls]
         choices = " ".join(f"i64 {k}, label %{label}" for k, label in enumerate(labels))
@@ -90,12 +102,9 @@ class Segment:
         work.start(done)
         work.give()
         job, count = Value("ptr", 0, f"@{name}"), f.index(len(one.calls))
-        data = f.load(f.at(self.table, f.index(CALLS), "i64"), "ptr")
-        site = f.at(data, f.index(assembly.sites[id(one)]), "i64")
         others, alone, over = map(f.label, ("others", "alone", "over"))
-        run, wanted = trials.wanted(f, site)
-        began = trials.now(f)
-        f.branch(wanted, others, alone)
+        assert self.wanted is not None
+        f.branch(self.wanted, others, alone)
         f.start(others)
         word, bytes = assembly.place(TEAM)
         place = f.at(f.load(f.at(self.table, f.index(word), "i64"), "ptr"), f.index(bytes), "i8")
@@ -104,10 +113,9 @@ class Segment:
         f.jump(over)
         f.start(alone)
         with f.loop(f.index(0), count) as k:
-            f.call(work, self.table, k)
+            f.call(work, self.table, k, f.index(0))
         f.jump(over)
         f.start(over)
-        trials.noted(f, site, run, wanted, f.sub(trials.now(f), began))
 
     def _call(self, one: Call, at: _Row | None) -> None:
         f, assembly = self.f, self.assembly
@@ -119,6 +127,8 @@ class Segment:
             apart = 0 if at is None else assembly.apart(pointer, at.kept)
             if at is not None and apart:
                 place = f.at(place, f.mul(at.row, f.index(apart)), "i8")
+            if pointer.each and self.who is not None:
+                place = f.at(place, f.mul(self.who, f.index(pointer.each)), "i8")
             given.append(place)
         f.call(self.functions[one.kind], *given)
 
@@ -136,7 +146,7 @@ class Segment:
 
         The pointers are put in a row first, from which the calls take them: a program may have hundreds of functions.
         """
-        f, width = self.f, 2 if row is None else 3
+        f, width = self.f, 2 if row is None else 4
         kinds = {one.kind: len(one.pointers) for one in calls if isinstance(one, Call)}
         others = dict(groups(calls))
         data = f.load(f.at(self.table, f.index(CALLS), "i64"), "ptr")
@@ -173,6 +183,7 @@ class Segment:
         f = self.f
         word, bytes = f.load(place, "i64"), f.load(f.at(place, f.index(1), "i64"), "i64")
         found = f.at(f.load(f.at(self.table, word, "i64"), "ptr"), bytes, "i8")
-        return (
-            found if row is None else f.at(found, f.mul(row.row, f.load(f.at(place, f.index(2), "i64"), "i64")), "i8")
-        )
+        for k, moved in ((2, None if row is None else row.row), (3, None if row is None else self.who)):
+            if moved is not None:
+                found = f.at(found, f.mul(moved, f.load(f.at(place, f.index(k), "i64"), "i64")), "i8")
+        return found

@@ -18,12 +18,16 @@ from symbolic.backends.native.lowering import Check, Contract, Lowered, Point, R
 from symbolic.backends.native.matrices import Matrices
 from symbolic.backends.native.nests import Nest, Stage
 
-LEAST = 100_000
-"""Nanoseconds of work, about, below which waking somebody costs more than it saves."""
+LEAST = 15_000
+"""Nanoseconds of work at one place, about, below which bringing others costs more than it saves."""
+ENOUGH = 10
+"""So many times that is the least of a program for whose sake somebody is woken."""
 LOOPS, PRODUCTS = 8, 4
 """Shares, at most: a thread that comes late then finds something to do; each share of a product lays operands anew."""
-_SMALL = 1 << 16
-"""Bytes of all shares' own sums beyond which they are not divided."""
+_FEW = 1 << 14
+"""Bytes of all shares' own sums that are brought together in no time."""
+_SMALL = 16
+"""With more of them that may take one so many-th of the time that is divided."""
 _CYCLES, _BYTES = 3.0, 40.0
 """About so many cycles, and bytes of memory, a nanosecond."""
 _HEAVY = 12
@@ -62,11 +66,11 @@ def of_nest(nest: Nest, lowered: Lowered, host: Host) -> list[Share]:
         return []
     if _time(nest, lowered, host) < LEAST:
         return []
-    found = shares(nest.domain[0], LOOPS, _even(nest.domain[0]) if len(nest.domain) == 1 else 1)
     sums = own_room(nest)
     if not (host.shares or sums):
         return []
-    return found if len(found) > 1 and sums * len(found) <= _SMALL else []
+    even = _even(nest.domain[0]) if len(nest.domain) == 1 else 1
+    return _worth(nest.domain[0], even, sums, _time(nest, lowered, host))
 
 
 def _even(size: int) -> int:
@@ -78,10 +82,32 @@ def of_group(group: Group, stages: Sequence[Stage], lowered: Lowered, host: Host
     """The shares of nests that run block by block, counted in whole blocks; none if they are not divided."""
     nests = [one for one in stages[group.first : group.last + 1] if isinstance(one, Nest)]
     sums = sum(map(own_room, nests))
-    if not (host.shares or sums) or sum(_time(nest, lowered, host) for nest in nests) < LEAST:
+    time = sum(_time(nest, lowered, host) for nest in nests)
+    if not (host.shares or sums) or time < LEAST:
         return []
-    found = shares(group.rows // group.block, LOOPS)
-    return found if len(found) > 1 and sums * len(found) <= _SMALL else []
+    return _worth(group.rows // group.block, 1, sums, time)
+
+
+def _worth(size: int, even: int, sums: int, time: float) -> list[Share]:
+    """As many shares as pay, where each has so many bytes of sums that are brought together by one thread."""
+    for most in (LOOPS, LOOPS // 2, LOOPS // 4):
+        found = shares(size, most, even)
+        bytes = sums * len(found)
+        if len(found) > 1 and (bytes <= _FEW or _SMALL * bytes <= time * _BYTES):
+            return found
+    return []
+
+
+def enough(stages: Sequence[Stage], lowered: Lowered, host: Host) -> bool:
+    """Whether there is so much to do in a program that others may be asked; of its long stages."""
+    times = [_stage_time(one, lowered, host) for one in stages]
+    return sum(time for time in times if time >= LEAST) >= ENOUGH * LEAST
+
+
+def _stage_time(stage: Stage, lowered: Lowered, host: Host) -> float:
+    if isinstance(stage, Nest):
+        return _time(stage, lowered, host)
+    return _product_time(prod(stage.domain), stage.dtype.itemsize, host) if isinstance(stage, Contract) else 0.0
 
 
 def _time(nest: Nest, lowered: Lowered, host: Host) -> float:

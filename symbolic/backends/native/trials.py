@@ -1,7 +1,7 @@
-"""Is work quicker with other threads, or alone? Both are timed now and then, and the quicker way is taken in between.
+"""Is a program quicker with other threads, or alone? Both are timed now and then, and the quicker way is taken between.
 
 Two cores may be halves of one, memory may give no more to two than to one, and others may need the cores: what helps is
-measured where it runs, not known before.
+measured where it runs, not known before. All places of a program go one way: who is awake for one is there for the next.
 """
 
 from __future__ import annotations
@@ -13,12 +13,17 @@ from symbolic.backends.native.text import Function, Value
 __all__ = ["SITE", "noted", "now", "wanted"]
 
 SITE = 3
-"""Words that a place in the code needs: how often it ran, and how long that takes alone and with others."""
-_TRIED = 12
-"""Runs in which both ways have their turns; the times of the first ones, which warm up, are forgotten."""
+"""Words that a program needs: how often it ran, and how long that takes alone and with others."""
+_TRIED = 16
+"""Runs in which both ways have their turns, two runs each, of which the first wakes the others and is not counted."""
 _WARMING = 4
+"""Runs whose times are forgotten when there are others."""
 _AGAIN = 256
 """After so many runs each way has another turn."""
+_WEIGHT, _TURN = 3, 1
+"""By how many bits less than the time known so far a new one counts: one of many, and one of a turn."""
+_FAR = 2
+"""So many bits more than the quicker way takes is the most that counts: a thread that lost its core says no more."""
 _CLOCK: int = getattr(time, "CLOCK_MONOTONIC", 1)
 
 
@@ -36,15 +41,24 @@ def wanted(f: Function, site: Value) -> tuple[Value, Value]:
     run = f.load(site, "i64")
     f.store(f.add(run, f.index(1)), site, align=8)
     alone, shared = [f.load(f.at(site, f.index(k), "i64"), "i64") for k in (1, 2)]
-    turn = f.compare("ne", f.bits("and", run, f.index(1)), f.index(0))
-    first = f.compare("ult", run, f.index(_TRIED))
-    again = f.compare("ult", f.bits("and", run, f.index(_AGAIN - 1)), f.index(2))
-    return run, f.select(f.bits("or", first, again), turn, f.compare("ult", shared, alone))
+    turn = f.compare("ne", f.bits("and", run, f.index(2)), f.index(0))
+    return run, f.select(_in_turn(f, run), turn, f.compare("ult", shared, alone))
+
+
+def _in_turn(f: Function, run: Value) -> Value:
+    """Whether both ways have their turns."""
+    again = f.compare("ult", f.bits("and", run, f.index(_AGAIN - 1)), f.index(4))
+    return f.bits("or", f.compare("ult", run, f.index(_TRIED)), again)
 
 
 def noted(f: Function, site: Value, run: Value, shared: Value, took: Value) -> None:
     """How long it took, together with how long it took before."""
-    place = f.at(site, f.select(shared, f.index(2), f.index(1)), "i64")
-    before = f.load(place, "i64")
-    mean = f.bits("lshr", f.add(f.mul(before, f.index(3)), took), f.index(2))
-    f.store(f.select(f.compare("ult", run, f.index(_WARMING)), took, mean), place, align=8)
+    places = [f.at(site, f.index(k), "i64") for k in (1, 2)]
+    place = f.select(shared, places[1], places[0])
+    before, quicker = f.load(place, "i64"), f.intrinsic("umin", *[f.load(one, "i64") for one in places])
+    turn, warming = _in_turn(f, run), f.compare("ult", run, f.index(_WARMING))
+    counts = f.intrinsic("umin", took, f.bits("shl", quicker, f.index(_FAR)))
+    bits = f.select(turn, f.index(_TURN), f.index(_WEIGHT))
+    mean = f.add(before, f.bits("ashr", f.sub(counts, before), bits))
+    first = f.bits("and", turn, f.compare("eq", f.bits("and", run, f.index(1)), f.index(0)))
+    f.store(f.select(warming, took, f.select(first, before, mean)), place, align=8)
