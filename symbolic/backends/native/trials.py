@@ -1,7 +1,7 @@
 """Is a program quicker with other threads, or alone? Both are timed now and then, and the quicker way is taken between.
 
 Two cores may be halves of one, memory may give no more to two than to one, and others may need the cores: what helps is
-measured where it runs, not known before. All places of a program go one way: who is awake for one is there for the next.
+measured where it runs, not known before. All places of a program go one way: who is awake for one is there for others.
 """
 
 from __future__ import annotations
