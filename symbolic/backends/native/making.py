@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from symbolic.backends.native import pool, shares
+from symbolic.backends.native.again import again
 from symbolic.backends.native.assembly import BLAS, CALLS, TEAM, WORK, Assembly
 from symbolic.backends.native.blocks import Group, groups
 from symbolic.backends.native.cuts import cuts
@@ -55,7 +56,7 @@ class Making(Placed):
         for base in dict.fromkeys(self.results):
             if base is not None:
                 self.lowered.check(base)
-        self.schedule = Schedule(self.lowered, self._outputs(), lambda nest: cuts(nest, self.lowered.constants))
+        self.schedule = Schedule(self.lowered, self._outputs(), lambda nest: cuts(nest, self.lowered.constants), again)
         self.work = sum(map(work_of, self.schedule.stages))
         self.divides = shares.enough(self.schedule.stages, self.lowered, self.host)
         self.segment = ""

@@ -148,7 +148,13 @@ class Schedule:
     early: set[int]
     tasks: list[Task]
 
-    def __init__(self, lowered: Lowered, outputs: Sequence[int], cut: Callable[[Nest], Sequence[Nest]]) -> None:
+    def __init__(
+        self,
+        lowered: Lowered,
+        outputs: Sequence[int],
+        cut: Callable[[Nest], Sequence[Nest]],
+        again: Callable[[Schedule], None] = lambda _: None,
+    ) -> None:
         self.lowered, self.outputs = lowered, outputs
         self.stages: list[Stage] = []
         self.born: dict[int, int] = {}  # when the last of its entries is there
@@ -159,6 +165,7 @@ class Schedule:
         for task in self.tasks:
             self._place(task)
         self._sink()
+        again(self)
         self._cut(cut)
         self._store()
 
