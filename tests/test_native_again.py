@@ -52,12 +52,19 @@ def ratios(x: Any) -> Any:
     return np.sum(y * y) / (1 + np.sum(np.abs(x)))
 
 
+def spectrum(x: Any) -> Any:
+    """NumPy's own instruction with several results."""
+    values, _ = np.linalg.eigh(np.swapaxes(x, -1, -2) @ x)
+    return values / (1 + np.sum(values))
+
+
 PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "norms": normed,
     "attention": attention,
     "parts": parts,
     "ratios": ratios,
     "of columns": lambda x: np.sum((x / np.sqrt(np.mean(x * x, axis=0) + 1)) * np.mean(x / 2, axis=0)),
+    "some of it NumPy's": lambda x: np.sum(np.sort(x / 2, axis=-1) * x / (1 + x * x)) + np.sum(spectrum(x)),
     "whole numbers": lambda x: np.sum(x * np.floor(x * 3).astype(np.int64) / (1 + np.max(x))),
 }
 

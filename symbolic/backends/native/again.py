@@ -6,12 +6,12 @@ read from there. Where it is a few quick operations on values that lie there any
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from symbolic.backends.native.access import in_order
 from symbolic.backends.native.lowering import Contract, External, Point, Write, views_of
-from symbolic.backends.native.nests import Access, Nest, Schedule, Step
+from symbolic.backends.native.nests import Access, Nest, Schedule, Stage, Step
 
 _MUCH = 1 << 20
 """Bytes of values that are kept from one stage to another, from which on some of them leave the near caches."""
@@ -51,10 +51,35 @@ class _Way(NamedTuple):
 
 def again(schedule: Schedule) -> None:
     """Have readers compute what is not worth keeping."""
+    outside = {one.target for one in schedule.stages if isinstance(one, External)}  # whose sizes may be known to nobody
+    sizes = {base: schedule.size(base) for base in schedule.born if base not in outside}
+    large = {base: size for base, size in sizes.items() if size >= _LARGE}
+    if sum(large.values()) < _MUCH or _kept(schedule, large) < _MUCH:
+        return  # as in nearly all programs
     found = _Again(schedule)
-    if found.kept() >= _MUCH:
-        for at in reversed(range(len(schedule.stages))):
-            found.stage(at)
+    for at in reversed(range(len(schedule.stages))):
+        found.stage(at)
+
+
+def _kept(schedule: Schedule, large: dict[int, int]) -> int:
+    """The bytes of large values that are read long after they were made."""
+    runs, far = _runs(schedule.stages), set[int]()
+    for at, stage in enumerate(schedule.stages):
+        steps = stage.steps if isinstance(stage, Nest) else [stage]
+        read = {one.base for step in steps for one in step.operands if one.base in large}
+        far |= {base for base in read if runs[schedule.born[base]] != runs[at]}
+    return sum(large[base] for base in far)
+
+
+def _runs(stages: Sequence[Stage]) -> list[int]:
+    """A number for each stage: those that follow each other and are loops over the same rows have one."""
+    found: list[int] = []
+    before = None
+    for at, stage in enumerate(stages):
+        rows = stage.domain[:1] if isinstance(stage, Nest) else None
+        found.append(found[-1] if rows and rows == before else at)
+        before = rows
+    return found
 
 
 class _Again:
@@ -63,7 +88,7 @@ class _Again:
     def __init__(self, schedule: Schedule) -> None:
         self.schedule, self.stages = schedule, schedule.stages
         self.readers: dict[int, list[_Reader]] = {}
-        self.runs = self._runs()
+        self.runs = _runs(schedule.stages)
         self.parts: set[int] = {base for base in schedule.first if schedule.first[base] != schedule.born[base]}
         for at, stage in enumerate(self.stages):
             for base, whole in self._reads(at):
@@ -82,16 +107,6 @@ class _Again:
         for step in stage.steps:
             places = [one for one in (*step.operands, *step.numbers) if not stage.holds(one)]
             yield from ((one.base, one == Access(one.base, 0, order)) for one in places)
-
-    def kept(self) -> int:
-        """The bytes of large values that are read long after they were made."""
-        born = self.schedule.born
-        sizes = {base: self._size(base) for base in self.readers if base in born}
-        return sum(
-            size
-            for base, size in sizes.items()
-            if size >= _LARGE and not all(self._is_one_run(born[base], one.stage) for one in self.readers[base])
-        )
 
     def _size(self, base: int) -> int:
         return self.schedule.size(base)
@@ -177,16 +192,6 @@ class _Again:
     def _is_one_run(self, first: int, last: int) -> bool:
         """Whether all stages from one to another are loops over the same rows, which may run block by block."""
         return self.runs[first] == self.runs[last]
-
-    def _runs(self) -> list[int]:
-        """A number for each stage: those that follow each other and are loops over the same rows have one."""
-        found: list[int] = []
-        before = None
-        for at, stage in enumerate(self.stages):
-            rows = stage.domain[:1] if isinstance(stage, Nest) else None
-            found.append(found[-1] if rows and rows == before else at)
-            before = rows
-        return found
 
     def _put(self, place: int, way: _Way) -> None:
         """Before what a stage does itself."""
