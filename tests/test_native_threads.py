@@ -186,6 +186,8 @@ PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     "softmax": softmax,
     "row by row": rows,
     "tensors": lambda x, y: np.einsum("...ij,jk->...ki", x, y),
+    "in a batch": lambda x, y: (x - np.mean(x, axis=-1, keepdims=True)) * (x @ y @ y.T),
+    "sums of a batch": lambda x, y: np.sum(x * x, axis=(0, 1)) / 3 + np.max(np.cos(x), axis=(0, 1)),
     "cut": lambda x, y: x[..., : max(1, x.shape[-2] - 3), :] @ y,
     "rows by rows": lambda x, y: x @ np.swapaxes(x, -1, -2) + np.mean(y),
 }
@@ -195,6 +197,8 @@ SHAPES = [
     ((60, 70), (70, 300)),
     ((513, 9), (9, 17)),
     ((16, 20, 30), (30, 40)),
+    ((3, 50, 30), (30, 160)),
+    ((2, 2, 7, 65), (65, 170)),
 ]
 
 
@@ -211,7 +215,11 @@ def test_a_divided_program_is_the_program(divided: int, name: str, dtype: Any) -
         np.testing.assert_allclose(got, want, rtol=close, atol=close * float(np.max(np.abs(want))), err_msg=f"{one}")
 
 
-@pytest.mark.parametrize("shapes", [((700, 90), (90, 200)), ((100, 30), (30, 65)), ((16, 25, 20), (20, 129))], ids=str)
+@pytest.mark.parametrize(
+    "shapes",
+    [((700, 90), (90, 200)), ((100, 30), (30, 65)), ((16, 25, 20), (20, 129)), ((3, 30, 40), (40, 300))],
+    ids=str,
+)
 def test_results_do_not_depend_on_how_many_threads_there_are(shapes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = (np.ascontiguousarray(RNG.normal(size=one)) for one in shapes)
     found: dict[str, set[bytes]] = {name: set() for name in PROGRAMS}
@@ -263,6 +271,17 @@ def test_work_is_divided_where_it_is_long(monkeypatch: pytest.MonkeyPatch) -> No
 
     assert assembly.Shared not in kinds(np.zeros(1000))
     assert assembly.Shared in kinds(np.zeros(1_000_000))
+
+
+@pytest.mark.parametrize("shape", [(3, 400, 90), (2, 3, 5, 7, 500), (1, 90_000), (2, 90_000), (5, 2, 8000)], ids=str)
+def test_few_steps_of_the_first_axis_are_many_shares(shape: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_threads(monkeypatch, True)
+    monkeypatch.setattr(shares, "LEAST", -1.0)
+    with s.use("native"):
+        net = s.symbolic(lambda x: np.exp(x) / 2, np.ndarray)
+        code = code_of(net.program(np.zeros(shape)), monkeypatch)
+    (shared,) = [one for calls in code.segments for one in calls if isinstance(one, assembly.Shared)]
+    assert len(shared.calls) >= 6
 
 
 def test_no_two_threads_have_memory_in_common(monkeypatch: pytest.MonkeyPatch) -> None:

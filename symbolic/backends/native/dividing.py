@@ -57,9 +57,11 @@ class Dividing:
     def _loops(self, nest: Nest) -> Call | Shared:
         """A nest, whole or in shares."""
         lowered, host = self.native.lowered, self.native.host
-        found = shares.of_nest(nest, lowered, host) if self.native.divides else []
+        rows = shares.by_rows(nest)
+        found = shares.of_nest(rows, lowered, host) if self.native.divides else []
         if not found:
             return self._nest(nest)
+        nest = rows
         places, after = self._sums([nest], len(found))
         calls = []
         for k, (start, count) in enumerate(found):

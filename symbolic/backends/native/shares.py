@@ -16,7 +16,7 @@ from symbolic.backends.native.blocks import Group, part
 from symbolic.backends.native.host import Host
 from symbolic.backends.native.lowering import Check, Contract, Lowered, Point, Reduce
 from symbolic.backends.native.matrices import Matrices
-from symbolic.backends.native.nests import Nest, Stage
+from symbolic.backends.native.nests import Nest, Stage, Step
 
 LEAST = 15_000
 """Nanoseconds of work at one place, about, below which bringing others costs more than it saves."""
@@ -76,6 +76,29 @@ def of_nest(nest: Nest, lowered: Lowered, host: Host) -> list[Share]:
 def _even(size: int) -> int:
     """Of what the shares of a single axis are a multiple: of less, where all are then alike, and one function."""
     return next((one for one in (_EVEN, _LINE) if size % (LOOPS * one) == 0), _EVEN)
+
+
+def by_rows(nest: Nest) -> Nest:
+    """The same loops with the first two as one, as long as the first has few steps and everything lies so."""
+    while len(nest.domain) > 1 and nest.domain[0] < 4 * LOOPS and all(_joins(nest.domain, step) for step in nest.steps):
+        many, more, *others = nest.domain
+        found = Nest((many * more, *others))
+        found.steps = [_joined(step) for step in nest.steps]
+        found.made, found.stored, found.given, found.most = nest.made, nest.stored, nest.given, nest.most
+        nest = found
+    return nest
+
+
+def _joins(domain: Sequence[int], step: Step) -> bool:
+    """Whether a step walks the first two axes as one."""
+    if step.places != step.operands or step.numbers or (0 in step.axes) != (1 in step.axes):
+        return False
+    return all(one.strides[0] == one.strides[1] * domain[1] for one in step.operands)
+
+
+def _joined(step: Step) -> Step:
+    operands = tuple([one._replace(strides=one.strides[1:]) for one in step.operands])
+    return step._replace(operands=operands, axes=tuple(sorted({max(0, axis - 1) for axis in step.axes})))
 
 
 def of_group(group: Group, stages: Sequence[Stage], lowered: Lowered, host: Host) -> list[Share]:
@@ -178,9 +201,17 @@ def of_product(found: Matrices, host: Host) -> list[Part]:
     wide = 4 * host.lanes(found.kind)
     if batch is not None:
         down, across, along = (step or 0 for step in batch[1:])
+        columns = shares(n, PRODUCTS, wide) if many < LOOPS and n >= 2 * wide else [Share(0, n)]
         parts = [
-            Part(found._replace(batch=batch._replace(many=count)), start * down, start * across, start * along, 0)
+            Part(
+                found._replace(batch=batch._replace(many=count), sizes=(m, some, k)),
+                start * down,
+                start * across + column * b.column,
+                start * along + column * c.column,
+                0,
+            )
             for start, count in shares(many, LOOPS)
+            for column, some in columns
         ]
     elif n >= 2 * wide:
         parts = [
