@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -88,7 +88,7 @@ def keen(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return found
 
 
-def graded(program: Any, x: Any, way: str) -> tuple[Any, Any]:
+def graded(program: Any, x: Any, way: Literal["native", "numpy"]) -> tuple[Any, Any]:
     with s.use(way):
         value, (by,) = s.value_and_grad(lambda x: program(x), (0,))(x)
         return np.asarray(value), np.asarray(by)

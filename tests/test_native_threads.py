@@ -389,8 +389,10 @@ def test_the_quicker_way_is_taken(others_help: bool) -> None:
 def test_what_helps_may_change() -> None:
     """Others become slow: after a few runs the work is done alone. They become quick: soon it is shared again."""
     site, code = np.zeros(trials.SITE, np.uint64), trial()
+    busy = {False: 2000}
     for slow, most in ((False, 16), (True, 24), (False, 1200), (True, 24), (False, 1200)):
-        turns = runs(code, site, lambda k, shared, slow=slow: (9000 if slow else 1100) if shared else 2000, 2048)
+        busy[True] = 9000 if slow else 1100
+        turns = runs(code, site, lambda _, shared: busy[shared], 2048)
         assert all(shared is not slow for k, shared in enumerate(turns[most:], most) if k % 256 > 4), slow
 
 
