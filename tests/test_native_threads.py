@@ -18,6 +18,7 @@ import pytest
 
 import symbolic as s
 from symbolic.backends.native import shares
+from symbolic.backends.native.lowering import Write
 
 pytest.importorskip("llvmlite")
 from symbolic.backends.native import assembly, blocks, host, machine, making, team, trials  # what LLVM is needed for
@@ -176,6 +177,14 @@ def rows(x: Any, y: Any) -> Any:
     return z - np.max(z, axis=-1, keepdims=True)
 
 
+def into_parts(x: Any, y: Any) -> Any:
+    z = np.tanh(x) + y.reshape(-1)[1]
+    z[..., 1:, :] += x[..., :-1, :] * 2
+    z[..., :-1, :] += x[..., 1:, :] / 2
+    z[..., ::2, 1:] = x[..., ::2, :-1] - 1
+    return z[::-1] * 3
+
+
 PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     "entries": lambda x, y: np.exp(np.sin(x)) * y.reshape(-1)[0],
     "sums": lambda x, y: np.sum(x * x) + np.max(y) * np.min(x),
@@ -188,6 +197,8 @@ PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     "tensors": lambda x, y: np.einsum("...ij,jk->...ki", x, y),
     "in a batch": lambda x, y: (x - np.mean(x, axis=-1, keepdims=True)) * (x @ y @ y.T),
     "sums of a batch": lambda x, y: np.sum(x * x, axis=(0, 1)) / 3 + np.max(np.cos(x), axis=(0, 1)),
+    "parts together": lambda x, y: np.concatenate([x * 2, np.exp(x), x[..., :1, :] / 3], axis=-2) + y.reshape(-1)[0],
+    "into parts": into_parts,
     "cut": lambda x, y: x[..., : max(1, x.shape[-2] - 3), :] @ y,
     "rows by rows": lambda x, y: x @ np.swapaxes(x, -1, -2) + np.mean(y),
 }
@@ -282,6 +293,40 @@ def test_few_steps_of_the_first_axis_are_many_shares(shape: Any, monkeypatch: py
         code = code_of(net.program(np.zeros(shape)), monkeypatch)
     (shared,) = [one for calls in code.segments for one in calls if isinstance(one, assembly.Shared)]
     assert len(shared.calls) >= 6
+
+
+def stencil(x: Any) -> Any:
+    y = np.zeros((1200, 1000))
+    y[1:-1, 1:-1] = x[2:, 1:-1] + x[:-2, 1:-1] - np.exp(x[1:-1, 2:])
+    return y
+
+
+def meeting(x: Any) -> Any:
+    y = np.sin(x)
+    y[1:] += x[:-1] * 3
+    y[:-1] += np.exp(x[1:])
+    return y
+
+
+def named(x: Any) -> Any:
+    y = np.sin(x)
+    y[np.arange(1200) % 7] = np.exp(x)
+    return y
+
+
+@pytest.mark.parametrize("f, apart", [(stencil, True), (meeting, True), (named, False)])
+def test_what_is_written_into_parts_is_divided_where_rows_are_apart(f: Any, apart: bool, monkeypatch: Any) -> None:
+    """Where two write into one target, each in loops of its own; never where numbers say which rows."""
+    on_threads(monkeypatch, True)
+    with s.use("native"):
+        native = code_of(s.symbolic(lambda x: f(x), np.ndarray).program(np.zeros((1200, 1000))), monkeypatch).native
+    nests = [one for one in native.schedule.stages if hasattr(one, "steps")]
+    writing = [one for one in nests if any(isinstance(step.task, Write) for step in one.steps)]
+    found = [bool(shares.of_nest(one, native.lowered, native.host)) for one in writing]
+    assert any(found) if apart else not any(found)
+    for one in [one for one, divided in zip(writing, found, strict=True) if divided]:
+        targets = [step.task.target for step in one.steps if isinstance(step.task, Write) and not step.task.once]
+        assert len(targets) == len(set(targets))
 
 
 def test_no_two_threads_have_memory_in_common(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from symbolic.backends.native import pointwise
 from symbolic.backends.native.access import View, in_order
 from symbolic.backends.native.blocks import Group, part
 from symbolic.backends.native.host import Host
-from symbolic.backends.native.lowering import Check, Contract, Lowered, Point, Reduce
+from symbolic.backends.native.lowering import Check, Contract, Lowered, Point, Reduce, Write
 from symbolic.backends.native.matrices import Matrices
 from symbolic.backends.native.nests import Nest, Stage, Step
 
@@ -62,7 +62,7 @@ def shares(size: int, most: int, even: int = 1) -> list[Share]:
 
 def of_nest(nest: Nest, lowered: Lowered, host: Host) -> list[Share]:
     """The shares of a nest along its first axis; none if it stays whole."""
-    if not nest.domain or not all(isinstance(step.task, (Point, Check, Reduce)) for step in nest.steps):
+    if not nest.domain or not all(_is_apart(step, nest) for step in nest.steps):
         return []
     if _time(nest, lowered, host) < LEAST:
         return []
@@ -76,6 +76,20 @@ def of_nest(nest: Nest, lowered: Lowered, host: Host) -> list[Share]:
 def _even(size: int) -> int:
     """Of what the shares of a single axis are a multiple: of less, where all are then alike, and one function."""
     return next((one for one in (_EVEN, _LINE) if size % (LOOPS * one) == 0), _EVEN)
+
+
+def _is_apart(step: Step, nest: Nest) -> bool:
+    """Whether no two steps of the first axis write into one entry, unless they are brought together."""
+    task, region = step.task, step.region
+    if not isinstance(task, Write) or region is None:
+        return isinstance(task, (Point, Check, Reduce))
+    if region.by or region.strides[0] == 0:
+        return False
+    if task.once:  # it meets no other part
+        return True
+    reach = sum((n - 1) * abs(stride) for n, stride in zip(nest.domain[1:], region.strides[1:], strict=True))
+    alone = sum(one.task.target == task.target for one in nest.steps) == 1
+    return alone and abs(region.strides[0]) > reach
 
 
 def by_rows(nest: Nest) -> Nest:
