@@ -44,7 +44,7 @@ stay:
   %k = phi i64 [ 0, %entry ], [ %more, %stay ]
   %there = load atomic i64, ptr %place seq_cst, align 8
   %more = add i64 %k, %there
-  %short = icmp ult i64 %more, 200
+  %short = icmp ult i64 %more, 50000
   br i1 %short, label %stay, label %leave
 leave:
   %met = getelementptr i64, ptr %table, i64 8
@@ -92,7 +92,7 @@ def test_no_two_threads_have_one_number(monkeypatch: pytest.MonkeyPatch) -> None
     meet = called("meet", monkeypatch)
     table = np.zeros(9, np.int64)
     for k in range(400):
-        meet(table, 40)
+        meet(table, 16)
         if k % 40 == 0:
             time.sleep(0.002)
     assert not table.any()  # nobody is within, and nobody has met somebody
