@@ -435,10 +435,17 @@ def test_what_helps_may_change() -> None:
     """Others become slow: after a few runs the work is done alone. They become quick: soon it is shared again."""
     site, code = np.zeros(trials.SITE, np.uint64), trial()
     busy = {False: 2000}
-    for slow, most in ((False, 16), (True, 24), (False, 1200), (True, 24), (False, 1200)):
+    for slow, most in ((False, 16), (True, 24), (False, 5000), (True, 24), (False, 5000)):
         busy[True] = 9000 if slow else 1100
-        turns = runs(code, site, lambda _, shared: busy[shared], 2048)
+        turns = runs(code, site, lambda _, shared: busy[shared], 8192)
         assert all(shared is not slow for k, shared in enumerate(turns[most:], most) if k % 256 > 4), slow
+
+
+def test_what_makes_it_take_twice_as_long_is_asked_for_seldom() -> None:
+    """Of 1024 runs two are of that kind, beside those at first."""
+    site, code = np.zeros(trials.SITE, np.uint64), trial()
+    turns = runs(code, site, lambda _, shared: 5000 if shared else 1000, 8192)
+    assert sum(turns[16:]) == 14
 
 
 def test_one_run_that_lost_its_core_changes_nothing() -> None:

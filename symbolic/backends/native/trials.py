@@ -18,8 +18,8 @@ _TRIED = 16
 """Runs in which both ways have their turns, two runs each, of which the first wakes the others and is not counted."""
 _WARMING = 4
 """Runs whose times are forgotten when there are others."""
-_AGAIN = 256
-"""After so many runs each way has another turn."""
+_AGAIN, _SELDOM = 256, 1024
+"""After so many runs each way has another turn, and after so many where others made it take twice as long."""
 _WEIGHT, _TURN = 3, 1
 """By how many bits less than the time known so far a new one counts: one of many, and one of a turn."""
 _FAR = 2
@@ -42,12 +42,14 @@ def wanted(f: Function, site: Value) -> tuple[Value, Value]:
     f.store(f.add(run, f.index(1)), site, align=8)
     alone, shared = [f.load(f.at(site, f.index(k), "i64"), "i64") for k in (1, 2)]
     turn = f.compare("ne", f.bits("and", run, f.index(2)), f.index(0))
-    return run, f.select(_in_turn(f, run), turn, f.compare("ult", shared, alone))
+    return run, f.select(_in_turn(f, run, alone, shared), turn, f.compare("ult", shared, alone))
 
 
-def _in_turn(f: Function, run: Value) -> Value:
+def _in_turn(f: Function, run: Value, alone: Value, shared: Value) -> Value:
     """Whether both ways have their turns."""
-    again = f.compare("ult", f.bits("and", run, f.index(_AGAIN - 1)), f.index(4))
+    slow = f.compare("ugt", shared, f.bits("shl", alone, f.index(1)))
+    since = f.bits("and", run, f.select(slow, f.index(_SELDOM - 1), f.index(_AGAIN - 1)))
+    again = f.compare("ult", since, f.index(4))
     return f.bits("or", f.compare("ult", run, f.index(_TRIED)), again)
 
 
@@ -55,8 +57,12 @@ def noted(f: Function, site: Value, run: Value, shared: Value, took: Value) -> N
     """How long it took, together with how long it took before."""
     places = [f.at(site, f.index(k), "i64") for k in (1, 2)]
     place = f.select(shared, places[1], places[0])
-    before, quicker = f.load(place, "i64"), f.intrinsic("umin", *[f.load(one, "i64") for one in places])
-    turn, warming = _in_turn(f, run), f.compare("ult", run, f.index(_WARMING))
+    before, times = f.load(place, "i64"), [f.load(one, "i64") for one in places]
+    turn, quicker, warming = (
+        _in_turn(f, run, *times),
+        f.intrinsic("umin", *times),
+        f.compare("ult", run, f.index(_WARMING)),
+    )
     counts = f.intrinsic("umin", took, f.bits("shl", quicker, f.index(_FAR)))
     bits = f.select(turn, f.index(_TURN), f.index(_WEIGHT))
     mean = f.add(before, f.bits("ashr", f.sub(counts, before), bits))
