@@ -295,6 +295,30 @@ def test_few_steps_of_the_first_axis_are_many_shares(shape: Any, monkeypatch: py
     assert len(shared.calls) >= 6
 
 
+@pytest.mark.parametrize("shape", [(9, 8000), (60, 1000), (8, 40_000), (40_000,)], ids=str)
+def test_blocks_are_many_enough_for_shares_of_about_the_same_size(shape: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_threads(monkeypatch, True)
+    monkeypatch.setattr(shares, "LEAST", -1.0)
+
+    def f(x: Any) -> Any:
+        for _ in range(4):
+            x = np.exp(x - np.mean(x, axis=-1, keepdims=True)) if x.ndim > 1 else cut(x)
+        return x
+
+    def cut(x: Any) -> Any:
+        for _ in range(50):
+            x = np.cos(x) * 2
+        return x
+
+    with s.use("native"):
+        code = code_of(s.symbolic(lambda x: f(x), np.ndarray).program(np.zeros(shape)), monkeypatch)
+    groups = [one for one in code.native.groups.values() if one.block < one.rows]
+    assert groups
+    for group in groups:
+        found = [one.many for one in code.native.divided(group)]
+        assert len(found) > 4 and max(found) <= 2 * min(found), found
+
+
 def stencil(x: Any) -> Any:
     y = np.zeros((1200, 1000))
     y[1:-1, 1:-1] = x[2:, 1:-1] + x[:-2, 1:-1] - np.exp(x[1:-1, 2:])

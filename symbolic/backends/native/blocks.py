@@ -19,6 +19,8 @@ _WORTH = 1 << 18
 _ROOM = 1 << 18
 """Bytes of all values of one block."""
 
+_PARTS = 8
+"""Blocks, at least, as far as there are rows: several threads have about the same then."""
 _LEAST = 64
 """Entries of one axis that are worth a call, even where the second cache does not hold all values of so many."""
 _VECTORS = (64, 32, 16, 8)
@@ -109,7 +111,7 @@ class _Members:
         block = min(self.rows, max(least, _ROOM // max(row, 1)))
         if block == self.rows:
             return None
-        even = -(-self.rows // -(-self.rows // block))
+        even = -(-self.rows // max(-(-self.rows // block), min(self.rows, _PARTS)))
         if all(len(nest.domain) == 1 for nest in self.nests):  # rows are entries: as many as fill vectors
             even = next((even - even % many for many in _VECTORS if even >= many), even)
         return Group(first, stop, self.rows, even, own)
