@@ -57,8 +57,10 @@ class Dividing:
     def _loops(self, nest: Nest) -> Call | Shared:
         """A nest, whole or in shares."""
         lowered, host = self.native.lowered, self.native.host
+        if not self.native.divides:
+            return self._nest(nest)
         rows = shares.by_rows(nest)
-        found = shares.of_nest(rows, lowered, host) if self.native.divides else []
+        found = shares.of_nest(rows, lowered, host)
         if not found:
             return self._nest(nest)
         nest = rows

@@ -18,9 +18,9 @@ from symbolic.backends.native.lowering import Check, Contract, Lowered, Point, R
 from symbolic.backends.native.matrices import Matrices
 from symbolic.backends.native.nests import Nest, Stage, Step
 
-LEAST = 15_000
+LEAST = 10_000
 """Nanoseconds of work at one place, about, below which bringing others costs more than it saves."""
-ENOUGH = 10
+ENOUGH = 15
 """So many times that is the least of a program for whose sake somebody is woken."""
 LOOPS, PRODUCTS = 8, 4
 """Shares, at most: a thread that comes late then finds something to do; each share of a product lays operands anew."""
