@@ -24,6 +24,8 @@ ENOUGH = 15
 """So many times that is the least of a program for whose sake somebody is woken."""
 LOOPS, PRODUCTS = 8, 4
 """Shares, at most: a thread that comes late then finds something to do; each share of a product lays operands anew."""
+_TINY = 2000
+"""Operations on single entries that are never long."""
 _FEW = 1 << 14
 """Bytes of all shares' own sums that are brought together in no time."""
 _SMALL = 16
@@ -142,8 +144,8 @@ def enough(stages: Sequence[Stage], lowered: Lowered, host: Host) -> bool:
 
 
 def _stage_time(stage: Stage, lowered: Lowered, host: Host) -> float:
-    if isinstance(stage, Nest):
-        return _time(stage, lowered, host)
+    if isinstance(stage, Nest):  # a long program has thousands that are short
+        return _time(stage, lowered, host) if prod(stage.domain) * len(stage.steps) > _TINY else 0.0
     return _product_time(prod(stage.domain), stage.dtype.itemsize, host) if isinstance(stage, Contract) else 0.0
 
 
