@@ -111,7 +111,7 @@ class _Members:
         block = min(self.rows, max(least, _ROOM // max(row, 1)))
         if block == self.rows:
             return None
-        even = -(-self.rows // max(-(-self.rows // block), min(self.rows, _PARTS)))
+        even = -(-self.rows // max(-(-self.rows // block), min(self.rows // least, _PARTS)))
         if all(len(nest.domain) == 1 for nest in self.nests):  # rows are entries: as many as fill vectors
             even = next((even - even % many for many in _VECTORS if even >= many), even)
         return Group(first, stop, self.rows, even, own)
