@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import collections
 import itertools
-from collections.abc import Iterable
+import operator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, Protocol, Self, TypeVar, overload
 
-from symbolic.forking import lock, rlock
+from symbolic.forking import rlock
 
-__all__ = ["COMMITTING", "STEPPING", "Brought", "Change", "Owned", "Owner", "commit", "put"]
+__all__ = ["COMMITTING", "STEPPING", "Brought", "Change", "Owned", "Owner", "commit", "is_within", "put", "put_once"]
 
 F = TypeVar("F")
 
@@ -17,8 +18,9 @@ Change = tuple[Any, str, Any]
 """An object, an attribute of it, and its new value."""
 STEPPING = rlock()
 """Steps are taken one at a time: each reads the weights, computes, and writes them."""
-COMMITTING = lock()
-"""Held while weights change, and while somebody takes a snapshot of one."""
+COMMITTING = rlock()
+"""Held while weights change hands or values, and while somebody takes a snapshot of one. A handler of a signal, or a
+finalizer, may come in between and look at a weight: it finds it as it was before, or as it is after."""
 
 
 def commit(changes: Iterable[Change]) -> None:
@@ -29,6 +31,18 @@ def commit(changes: Iterable[Change]) -> None:
 def put(changes: Iterable[Change]) -> None:
     """The same in one call into compiled code, which no line of Python may interrupt: of fields that are plain."""
     collections.deque(itertools.starmap(setattr, changes), maxlen=0)
+
+
+def put_once(changes: Sequence[Change], turn: Iterator[object]) -> None:
+    """The same for the first who comes with this turn, of which there is one: whoever comes after it changes nothing.
+
+    An interrupt before, whose handler has the same to put, has taken the turn.
+    """
+    put(itertools.chain.from_iterable(map(operator.itemgetter(1), zip(turn, (changes,), strict=False))))
+
+
+is_within = COMMITTING._is_owned
+"""Whether this thread holds `COMMITTING` already: then it has come in between, as a handler of a signal does."""
 
 
 def _within(one: Any, name: str, value: Any) -> Change:
@@ -58,8 +72,9 @@ class Owned:
 
     def own(self) -> None:
         """Bring them back."""
-        if self.owner is not None:
-            self.owner.settle()
+        owner = self.owner  # looked at once: somebody may bring them back in between
+        if owner is not None:
+            owner.settle()
 
     def __getstate__(self) -> Any:
         """What a copy is made of: whoever holds the fields of this one does not hold those of a copy."""
@@ -83,11 +98,9 @@ class Brought(Generic[F]):
     def __get__(self, one: Owned | None, kind: type | None = None) -> Any:
         if one is None:
             return self
-        if one.owner is not None:
-            one.owner.settle()
+        one.own()
         return getattr(one, self.name)
 
     def __set__(self, one: Owned, value: F) -> None:
-        if one.owner is not None:
-            one.owner.settle()
+        one.own()
         setattr(one, self.name, value)

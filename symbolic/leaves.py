@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, Self, TypeVar, 
 
 import numpy as np
 
-from symbolic.changes import COMMITTING, Brought, Change, Owned, commit
+from symbolic.changes import COMMITTING, Brought, Change, Owned, commit, is_within
 from symbolic.context import here
 from symbolic.errors import DtypeError, ShapeError
 from symbolic.layer import AnyLayer, Layer, plainly, refuse
@@ -137,12 +137,18 @@ class Cell(Owned):
 
     def snapshot(self) -> Any:
         """The value, for somebody to keep: it will never change, and nobody can change it."""
+        between = is_within()
         with COMMITTING:
-            return self.expose()
+            return self.expose(between)
 
-    def expose(self) -> Any:
-        """The same for somebody who holds `COMMITTING`."""
+    def expose(self, between: bool) -> Any:
+        """The same for somebody who holds `COMMITTING`; a copy for one who has come in between.
+
+        Whoever was at work may have looked already whether somebody holds the array.
+        """
         self.own()
+        if between and not self.exposed:
+            return frozen(self.value)
         self.exposed = True
         if isinstance(self.value, np.ndarray):
             self.value.flags.writeable = False

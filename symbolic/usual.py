@@ -13,7 +13,7 @@ from weakref import ref
 
 import numpy as np
 
-from symbolic.changes import COMMITTING, STEPPING
+from symbolic.changes import COMMITTING, STEPPING, is_within
 from symbolic.context import here
 from symbolic.execution import Executable, Specialization, finite
 from symbolic.finite import finite_tests
@@ -86,12 +86,12 @@ class Usual(Writer):
         """The weights and captured arrays, as `Specialization.snapshots` reads them: those of one moment."""
         names = [f"w{k}" for k in range(len(self.on.weights))]
         if names:
-            self.names["expose"] = Cell.expose
-            self.write("with COMMITTING:", depth=depth)
+            self.names.update(expose=Cell.expose, is_within=is_within)
+            self.write("between = is_within()", "with COMMITTING:", depth=depth)
         for name, weight in zip(names, self.on.weights, strict=True):
             cell = self.name(weight.cell, "cell")
             seen = f"{cell}.exposed and {cell}.owner is None"
-            self.write(f"    {name} = {cell}._value if {seen} else expose({cell})", depth=depth)
+            self.write(f"    {name} = {cell}._value if {seen} else expose({cell}, between)", depth=depth)
         captured = [f"a{k}" for k in range(len(self.on.captured))]
         for name, one in zip(captured, self.on.captured, strict=True):
             self.write(f"{name} = {self.place(one.fetch)}", depth=depth)

@@ -7,10 +7,11 @@ soon as anybody looks at one of them from Python, all are given back, and the ne
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,9 +22,8 @@ from symbolic.backends.native.engine import Library
 from symbolic.backends.native.fitting import FIRST, IN_FORCE, TAKEN, Kept, Unfit, given_as
 from symbolic.backends.native.recipes import BUSY
 from symbolic.backends.native.watching import Watching
-from symbolic.changes import COMMITTING, STEPPING, Change, commit
+from symbolic.changes import COMMITTING, STEPPING, Change, is_within, put_once
 from symbolic.context import MODES
-from symbolic.forking import rlock
 from symbolic.leaves import blank_like, in_lines
 from symbolic.spec import Spec
 
@@ -39,8 +39,6 @@ _MOST = 1 << 40  # steps in one call
 _FEW, _PATIENCE = 8, 1023  # steps in force that were hardly worth it; steps to wait at most
 ALL: weakref.WeakSet[Steps] = weakref.WeakSet()
 """Those in force: who changes machines has them settled."""
-_SETTLING = rlock()
-"""One thread at a time gives values back, or holds them; a finalizer may come in between."""
 
 
 class Steps:
@@ -48,6 +46,8 @@ class Steps:
 
     native: Native
 
+    armed: Any
+    """A word: 0 once anybody has had the values back, and the code may not be put in force with them."""
     began: int
     captured: list[Any]
     count: int
@@ -65,6 +65,8 @@ class Steps:
     step: Step
     taken: int
     trainer: Any
+    turn: Iterator[object]
+    """Of giving back what is held: there is one."""
     wait: int
     watching: Watching
     words: Any
@@ -86,6 +88,7 @@ class Steps:
         self.wait = self.idle = 0
         self.held = False
         self.began = 0
+        self.armed = np.zeros(1, np.uint64)
 
     # ------------------------------------------------------------------ what is held
     def _pairs(self) -> list[Kept]:
@@ -116,10 +119,10 @@ class Steps:
 
     def take(self) -> bool:
         """Hold them from now on; False where somebody still goes another way, or is in the middle of a step."""
-        if not STEPPING.acquire(blocking=False):
+        if is_within() or not STEPPING.acquire(blocking=False):
             return False
         try:
-            with COMMITTING, _SETTLING:  # nobody reads a value, or puts one, while it changes hands
+            with COMMITTING:  # nobody reads a value, or puts one, while it changes hands
                 return self._take()
         finally:
             STEPPING.release()
@@ -140,8 +143,7 @@ class Steps:
             return False
         for k, one in enumerate(self.kept):
             self._place(k, one)
-        self._in_force(cells)
-        return True
+        return self._in_force(cells)
 
     def _begin(self, cells: Sequence[Any], states: Sequence[Any]) -> bool:
         """Two places for each value. Whoever was given a delta or a state keeps it: the copy is ours."""
@@ -162,7 +164,7 @@ class Steps:
             one.value, one.blank = value, blank if fits else blank_like(value)
         return True
 
-    def _in_force(self, cells: Sequence[Any]) -> None:
+    def _in_force(self, cells: Sequence[Any]) -> bool:
         native, optimizer = self.native, self.optimizer
         spec = native.specs[self.rate]
         assert isinstance(spec, Spec)
@@ -176,10 +178,16 @@ class Steps:
         self.owned = (*cells, *optimizer.lent())
         native.borrower = weakref.ref(self)
         ALL.add(self)
+        self.turn = itertools.repeat(None, 1)
+        self.armed[0] = 1
         self.held = True
         for owned in self.owned:
             owned.owner = self
-        self.words[IN_FORCE] = 1
+        np.copyto(self.words[IN_FORCE : IN_FORCE + 1], self.armed)  # in one call: no handler comes in between
+        if not self.held:  # one came before
+            for owned in self.owned:
+                owned.owner = None
+        return self.held
 
     def _place(self, k: int, one: Kept) -> None:
         """The addresses, or the number, of a value into the words that the code reads."""
@@ -196,16 +204,16 @@ class Steps:
 
     def settle(self) -> None:
         """Give everything back to where Python looks for it."""
-        with _SETTLING:
-            self.words[IN_FORCE] = 0  # no further step; steps in a row stop at their next turn
+        with COMMITTING:
+            self.armed[0] = self.words[IN_FORCE] = 0  # no further step; steps in a row stop at their next turn
             while self.held and self.native.table[BUSY]:
                 time.sleep(2e-5)  # another thread is in the middle of a step
             if not self.held:
                 return
-            commit(self._changes())  # until it is done, an interrupt leaves everything as it is
-            ALL.discard(self)
-            for one in self.kept:
-                one.value = one.blank = None
+            turn = self.turn
+            put_once(self._changes(), turn)  # until it is done, an interrupt leaves everything as it is
+            if not self.held:
+                ALL.discard(self)
 
     def _changes(self) -> list[Change]:
         """All that has to be put where it belongs."""
@@ -221,15 +229,15 @@ class Steps:
             each = len(optimizer.names)
             kept = [tuple([one for one, _ in states[n * each : (n + 1) * each]]) for n in range(count)]
             changes += optimizer.returned(self.on.weights, kept, self.taken + steps)
-        changes.append((self, "held", False))
-        return changes
+        changes += [(one, field, None) for one in self.kept for field in ("value", "blank")]
+        return [*changes, (self, "held", False)]
 
     def _found(self, k: int, one: Kept) -> tuple[Any, Any]:
         """A value as it is now, and the array beside it."""
-        if not isinstance(one.value, np.ndarray):
+        value, blank = one.value, one.blank
+        if not isinstance(value, np.ndarray):
             return float(self.words.view(np.float64)[FIRST + k]), None
-        same = int(self.words[FIRST + k]) == _address(one.value)
-        return (one.value, one.blank) if same else (one.blank, one.value)
+        return (value, blank) if int(self.words[FIRST + k]) == _address(value) else (blank, value)
 
     # ------------------------------------------------------------------ calls
     def again(self) -> None:
@@ -305,13 +313,13 @@ class _Guard:
 
 def _before_fork() -> None:
     """Everything is given back between two steps: a child would see half of one. Nobody holds anything meanwhile."""
-    _SETTLING.acquire()
+    COMMITTING.acquire()
     for one in list(ALL):
         one.settle()
 
 
 def _after_fork() -> None:
-    _SETTLING.release()
+    COMMITTING.release()
 
 
 if hasattr(os, "register_at_fork"):
