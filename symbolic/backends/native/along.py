@@ -23,16 +23,28 @@ class Dots(Tiles):
     """
 
     apart: list[int]
-    few: int | None
 
     def write(self, name: str) -> Function:
         plan = self.plan
         long = sorted((k for k in plan.summed if k != plan.depth), key=lambda k: -abs(plan.sides[0][k]))
         size = prod(plan.domain[k] for k in plan.summed)
         self.apart = long[:1] if long and size > _LONG and size // plan.domain[long[0]] > 8 * self.lanes else []
-        few = [k for k in plan.free if k != plan.column and plan.sides[0][k] == 0 and plan.domain[k] <= WRITTEN_OUT]
-        self.few = max(few, key=lambda k: plan.domain[k], default=None)
         return super().write(name)
+
+    @property
+    def few(self) -> int | None:
+        """A short axis of the right operand and the result, whose steps are all in one tile."""
+        plan = self.plan
+        left, column = self.sides[0], plan.column
+        found = [k for k in plan.free if k != column and left[k] == 0 and plan.whole[k] <= WRITTEN_OUT]
+        return max(found, key=lambda k: plan.whole[k], default=None)
+
+    def cuts(self) -> list[tuple[int, int]]:
+        plan = self.plan
+        inside = (plan.row, plan.column, self.few)
+        high, wide = self._shape()
+        ends = [(k, even) for k, even in ((plan.row, high), (plan.column, wide)) if k != plan.one]
+        return [*[(k, 1) for k in plan.free if k not in inside], *ends]
 
     def _around(self) -> list[int]:
         inside = (self.plan.row, self.plan.column, self.few)
@@ -44,16 +56,25 @@ class Dots(Tiles):
         super()._outer(axes, left, right, out)
 
     def _zeros(self, out: Value) -> None:
-        f = self.f
-        zero = f.constant(self.kind, 0.0)
-        with f.loop(f.index(0), f.index(prod(self.plan.domain[k] for k in self.plan.free))) as i:
-            f.store(zero, f.at(out, i, self.kind))
+        self._zeroed(sorted(self.plan.free, key=lambda k: -self.plan.out[k]), out)
+
+    def _zeroed(self, axes: list[int], out: Value) -> None:
+        f, plan = self.f, self.plan
+        if not axes:
+            f.store(f.constant(self.kind, 0.0), out)
+            return
+        with f.loop(f.index(0), f.index(plan.domain[axes[0]])) as i:
+            self._zeroed(axes[1:], self._at(out, i, plan.out[axes[0]]))
+
+    def _shape(self) -> tuple[int, int]:
+        plan = self.plan
+        times = plan.whole[self.few] if self.few is not None else 1
+        high = min(4 if plan.column != plan.one else 8, plan.whole[plan.row])
+        return high, max(1, min((self.registers - 4) // (high + 1) // times, plan.whole[plan.column], 6))
 
     def _rows(self, left: Value, right: Value, out: Value) -> None:
         plan = self.plan
-        times = plan.domain[self.few] if self.few is not None else 1
-        high = min(4 if plan.column != plan.one else 8, plan.domain[plan.row])
-        wide = max(1, min((self.registers - 4) // (high + 1) // times, plan.domain[plan.column], 6))
+        high, wide = self._shape()
 
         def columns(rows: int, left: Value, out: Value) -> None:
             for j, count in self._blocks(plan.domain[plan.column], wide):

@@ -12,20 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symbolic.backends.native.access import Sizes
-from symbolic.backends.native.blocks import Group, part, rest
+from symbolic.backends.native.blocks import Group, by_rows, part, rest
 from symbolic.backends.native.calls import write_function
-from symbolic.backends.native.contract import Plan, as_nest
+from symbolic.backends.native.contract import as_nest
 from symbolic.backends.native.dividing import Dividing
 from symbolic.backends.native.entry import Entry
 from symbolic.backends.native.factors import Adjugate, Root, Triangle, Triangles
-from symbolic.backends.native.laying import WORKSPACE, Panels
+from symbolic.backends.native.laying import Panels, writer
 from symbolic.backends.native.loops import Pointer, Writer
 from symbolic.backends.native.lowering import FLAG, Contract, External, Point, Reduce, Small
 from symbolic.backends.native.matrices import Matrices, matrices
 from symbolic.backends.native.nests import Nest, Step
 from symbolic.backends.native.orders import BLAS, CALLS, TEAM, WORK, Blocks, Call, Shared
-from symbolic.backends.native.panels import preferred
-from symbolic.backends.native.pointwise import element
 from symbolic.backends.native.recipes import OWN
 from symbolic.backends.native.records import TRIANGLES, Stacked
 from symbolic.backends.native.reductions import IDENTITY
@@ -178,8 +176,9 @@ class Assembly(Dividing):
         return self.kinds[key]
 
     def _blocks(self, group: Group) -> Blocks | Shared:
-        """The nests of a group for one block of rows, and for the rows that are left over."""
-        nests: list[Nest] = [self.native.schedule.stages[k] for k in range(group.first, group.last + 1)]  # type: ignore[misc]  # nests, in a group
+        """The stages of a group for one block of rows, and for the rows that are left over."""
+        stages: list[Nest | Contract] = self.native.schedule.stages[group.first : group.last + 1]  # type: ignore[assignment]  # no others, in a group
+        nests = [one for one in stages if isinstance(one, Nest)]
         left = group.rows % group.block
         begun = [
             self._nest(_beginning(nest, step))
@@ -187,9 +186,19 @@ class Assembly(Dividing):
             for step in nest.steps
             if step.task.target in part(nest, 1).continued
         ]
-        whole = [self._nest(part(nest, group.block)) for nest in nests]
-        rows = [self._nest(rest(nest, left)) for nest in nests] if left else []
+        whole = [self._some_rows(one, group.block, part) for one in stages]
+        rows = [self._some_rows(one, left, rest) for one in stages] if left else []
         return self._divided(Blocks(group, begun, whole, rows, (0, group.rows - left)), nests)
+
+    def _some_rows(self, one: Nest | Contract, rows: int, part: Callable[[Nest, int], Nest]) -> Call:
+        """A call of a stage for so many rows."""
+        if isinstance(one, Nest):
+            return self._nest(part(one, rows))
+        whole = by_rows(self.module, self.native.host, one)
+        assert whole is not None
+        some = whole.part(0, rows)
+        places = zip(self._operands(one), whole.moves(0), strict=True)
+        return Call(self._once(some.key, some.write), [place._replace(row=step) for place, step in places])
 
     def _nest(self, nest: Nest, dtype: Callable[[int], Any] | None = None) -> Call:
         dtype = dtype or self.dtype
@@ -225,17 +234,12 @@ class Assembly(Dividing):
             kind = self._written(found)
             rest = begun or [Pointer(BLAS[found.kind], 0)] * found.calls
             return Call(kind, [*places, Pointer(WORK, 0), *rest])
-        how = preferred(task, host.lanes(element(task.dtype)))
-        if how is not None:
-            panels = Panels(self.module, host, task, how)
-            self._needs(WORKSPACE)
-            return Call(self._once(panels.key, panels.write), [*places, Pointer(WORK, 0)])
-        plan = Plan(task)
-        tiles = plan.writer(host.vector_bits // (8 * task.dtype.itemsize))
-        if tiles is None:
+        written = writer(self.module, host, task)
+        if written is None:
             return self._nest(as_nest(task), lambda base: task.dtype)
-        writer = tiles(self.module, host.vector_bits, host.registers, plan)
-        return Call(self._once(plan.key, writer.write), places)
+        work = [Pointer(WORK, 0)] if isinstance(written, Panels) else []
+        self._needs(self._room(written))
+        return Call(self._once(written.key, written.write), places + work)
 
     def _segment(self, calls: list[Call | Shared | Blocks]) -> None:
         if calls:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from copy import copy
 from typing import Any
 
 from symbolic.backends.native.access import Sizes, View, in_order
@@ -32,6 +33,7 @@ class Plan:
     sides: list[list[int]]
     summed: list[int]
     swapped: bool
+    whole: Sizes
 
     def __init__(self, task: Contract) -> None:
         kept = [k for k, size in enumerate(task.domain) if size != 1]
@@ -57,6 +59,7 @@ class Plan:
         self.summed.sort(key=lambda k: -abs(left[k]))  # what is read number by number is read in its order
         self.domain, self.out = (*self.domain, 1), [*self.out, 0]
         self.sides = [[*side, 0] for side in self.sides]
+        self.whole = self.domain  # what a part is a part of
         self.one = len(kept)  # an axis of one step, where there is none for rows or columns
         self.row = self._longest(left, right)
         self.column = self._longest(right, left)
@@ -76,7 +79,21 @@ class Plan:
     def key(self) -> Any:
         """What two contractions have in common that are written alike."""
         sides = tuple(map(tuple, self.sides))
-        return self.task.dtype, self.domain, tuple(self.summed), sides, tuple(self.out), self.task.region is None
+        adds = self.task.region is not None
+        return self.task.dtype, self.domain, self.whole, tuple(self.summed), sides, tuple(self.out), adds
+
+    def part(self, axis: int, count: int) -> Plan:
+        """The same over so many steps of one axis of the result, in the same tiles."""
+        found = copy(self)
+        found.domain = tuple([count if k == axis else size for k, size in enumerate(self.domain)])
+        return found
+
+    def is_apart(self, axis: int) -> bool:
+        """Whether no two steps along an axis of the result come to one entry of it."""
+        if self.task.region is None:
+            return True
+        reach = sum((self.domain[k] - 1) * abs(self.out[k]) for k in self.free if k != axis)
+        return abs(self.out[axis]) > reach
 
     def _longest(self, mine: Sequence[int], other: Sequence[int]) -> int:
         """The longest axis of the result that is one operand's alone; of long ones that whose entries are nearest."""
@@ -129,6 +146,7 @@ class Tiles:
         self.lanes = bits // BITS[self.kind]
         self.registers = registers
         self.masked = bits >= 256
+        self.sides = plan.sides[::-1] if plan.swapped else plan.sides
 
     def write(self, name: str) -> Function:
         plan = self.plan
@@ -136,10 +154,36 @@ class Tiles:
         left, right, out = f.arguments
         if plan.swapped:
             left, right = right, left
-        self.sides = [plan.sides[1], plan.sides[0]] if plan.swapped else plan.sides
         self._outer(self._around(), left, right, out)
         f.give()
         return f
+
+    @property
+    def key(self) -> Any:
+        return self.plan.key
+
+    def part(self, axis: int, count: int) -> Tiles:
+        """The same over so many steps of one axis of the result, in the same tiles."""
+        found = copy(self)
+        found.plan = self.plan.part(axis, count)
+        return found
+
+    def length(self, axis: int) -> int:
+        return self.plan.domain[axis]
+
+    def moves(self, axis: int) -> tuple[int, int, int]:
+        """How many entries further on the operands and the result are, one step along an axis."""
+        plan = self.plan
+        return plan.sides[0][axis], plan.sides[1][axis], plan.out[axis]
+
+    def cuts(self) -> list[tuple[int, int]]:
+        """Axes along which the result may be cut, and into multiples of what, so that all tiles stay what they are."""
+        plan = self.plan
+        assert plan.vector is not None
+        high, wide = self._shape()
+        inside = [(plan.row, high), (plan.vector, wide * self.lanes)]
+        found = [*[(k, 1) for k in self._around()], *[one for one in inside if one[0] != plan.one]]
+        return [(k, even) for k, even in found if plan.is_apart(k)]
 
     def _around(self) -> list[int]:
         """The axes outside of the tiles: first those along which the right operand and the result both move on, so
@@ -172,8 +216,8 @@ class Tiles:
     def _shape(self) -> tuple[int, int]:
         """Rows and vectors of a tile: their sums, a vector of the right and one of the left fit the registers."""
         assert self.plan.vector is not None
-        across = -(-self.plan.domain[self.plan.vector] // self.lanes)
-        down = self.plan.domain[self.plan.row]
+        across = -(-self.plan.whole[self.plan.vector] // self.lanes)
+        down = self.plan.whole[self.plan.row]
         room = self.registers - 2
         best, found = 0.0, (1, 1)
         for wide in range(1, min(across, 4 if down > 1 else 8) + 1):

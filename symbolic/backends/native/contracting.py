@@ -10,9 +10,11 @@ from symbolic.backends.native.access import Sizes, View
 from symbolic.backends.native.contract import Plan
 from symbolic.backends.native.lowering import Contract, Lowered, NotLoops
 from symbolic.backends.native.matrices import matrices
-from symbolic.backends.native.panels import layout
+from symbolic.backends.native.panels import layout, preferred
+from symbolic.ops.axes import Permuted
 from symbolic.ops.einsum import Einsum
 from symbolic.ops.linear import Dot, TensorDot
+from symbolic.ops.sliding import Unwindows
 from symbolic.plan import Instruction
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
@@ -29,6 +31,40 @@ def product(low: Lowered, one: Instruction) -> None:
     if names is None:
         raise NotLoops("such a sum of products is not written as loops")
     contract(low, one.target, left, right, *names)
+    _turned(low, one, left, right, names)
+
+
+def _turned(low: Lowered, one: Instruction, left: View, right: View, names: tuple[str, str, str]) -> None:
+    """Written in the order in which it is read, where it is no product of matrices and only its transposition is read.
+
+    So the results of a convolution lie image by image, as what follows walks them. Not where panels are better, whose
+    vectors go on from one image to the next.
+    """
+    task, before, out = low.tasks[-1], len(low.tasks), names[2]
+    readers = [other for other in low.program.instructions if one.target in other.sources]
+    if not isinstance(task, Contract) or matrices(task) is not None or low.uses[one.target] != 1 or len(out) < 2:
+        return
+    if any(preferred(task, bytes // task.dtype.itemsize) is not None for bytes in _VECTORS):
+        return
+    if not readers or not isinstance(readers[0].node, Permuted):
+        return
+    view = low.moved(low.views[one.target], readers[0].node.evaluate)
+    shape, steps = low.sizes(one.target), low.views[one.target].strides
+    order = [steps.index(step) for step in view.strides] if len(set(steps)) == len(out) else []
+    if 1 in shape or sorted(order) != list(range(len(out))) or order[-1] != len(out) - 1:
+        return
+    if any(
+        isinstance(other.node, Unwindows) for other in low.program.instructions if readers[0].target in other.sources
+    ):
+        return
+    place = low.fresh(tuple([shape[k] for k in order]), low.dtype(one.target))
+    contract(low, place, left, right, names[0], names[1], "".join([out[k] for k in order]))
+    if len(low.tasks) != before + 1:  # it has copied an operand
+        del low.tasks[before:]
+        return
+    del low.tasks[before - 1], low.products[one.target], low.products[place]
+    made = low.views[place]
+    low.views[one.target] = View(place, shape, tuple([made.strides[order.index(k)] for k in range(len(order))]))
 
 
 _OFTEN = 8
@@ -85,6 +121,8 @@ def _is_copied(task: Contract) -> bool:
     return matrices(task) is None and Plan(task).writer(_LANES) is None and layout(task, _LANES) is None
 
 
+_VECTORS = (16, 32, 64)
+"""Bytes of the vectors that there are."""
 _COPYABLE, _LANES = 1 << 16, 8
 """Products beyond which operands that no kernel reads as they lie are copied; lanes of the usual vector."""
 

@@ -8,15 +8,15 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from symbolic.backends.native import shares
-from symbolic.backends.native.contract import Plan
+from symbolic.backends.native.contract import Tiles
 from symbolic.backends.native.host import MOST_THREADS
-from symbolic.backends.native.laying import WORKSPACE
+from symbolic.backends.native.laying import WORKSPACE, Panels, writer
 from symbolic.backends.native.loops import Pointer
 from symbolic.backends.native.lowering import Contract, Reduce
 from symbolic.backends.native.matrices import Matrices, matrices
 from symbolic.backends.native.nests import Nest
 from symbolic.backends.native.orders import WORK, Blocks, Call, Shared
-from symbolic.backends.native.panels import preferred
+from symbolic.backends.native.text import Function, Module
 
 if TYPE_CHECKING:
     from symbolic.backends.native.making import Making
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 class Dividing:
     """What an assembly does for stages whose work is long."""
 
+    module: Module
     native: Making
     needed: int
     segments: list[list[Call | Shared | Blocks]]
@@ -49,6 +50,10 @@ class Dividing:
     @abstractmethod
     def _operands(self, task: Contract) -> list[Pointer]:
         """Where the operands of a sum of products are, its result, and what it begins with."""
+
+    @abstractmethod
+    def _once(self, key: Any, write: Callable[[str], Function]) -> int:
+        """The number of a function, or of the one that is alike."""
 
     @abstractmethod
     def _written(self, found: Matrices) -> int:
@@ -91,9 +96,11 @@ class Dividing:
     def _product(self, task: Contract) -> Call | Shared:
         """A sum of products, whole or in shares."""
         host, found = self.native.host, matrices(task)
-        calls: list[Call] = []
-        if host.shares and self.native.divides:
-            calls = self._tiles(task) if found is None else self._panels(task, shares.of_product(found.by(host), host))
+        if not self.native.divides:
+            return self._contract(task)
+        if found is None:
+            return self._sum(task)
+        calls = self._panels(task, shares.of_product(found.by(host), host)) if host.shares else []
         return Shared(calls) if calls else self._contract(task)
 
     def _panels(self, task: Contract, parts: Sequence[shares.Part]) -> list[Call]:
@@ -108,27 +115,53 @@ class Dividing:
             calls.append(Call(self._written(found), [*moved, Pointer(WORK, 0, each=room), *rest]))
         return calls
 
-    def _tiles(self, task: Contract) -> list[Call]:
-        found = shares.of_contract(task, self.native.host)
-        parts = [task._replace(domain=(count, *task.domain[1:])) for _, count in found]
-        if not self._writer(task) or len({self._writer(one) for one in (task, *parts)}) > 1:
-            return []  # sums are added in an order that depends on what writes them
-        free = [size for k, size in enumerate(task.domain) if k not in task.axes]
-        steps = [one.strides[0] for one in task.operands]
-        steps.append(prod(free[1:]) if task.region is None else task.region.strides[0])
-        calls, room = [], -(-WORKSPACE // 64) * 64
-        for n, ((start, _), share) in enumerate(zip(found, parts, strict=True)):
-            one = self._contract(share)
-            pairs = zip(one.pointers, steps, strict=False)
-            moved = [place._replace(offset=place.offset + start * k) for place, k in pairs]
-            calls.append(one._replace(pointers=moved + [Pointer(WORK, n * room)] * (len(one.pointers) - len(moved))))
-        self._needs(len(calls) * room)
-        return calls
+    def _sum(self, task: Contract) -> Call | Shared:
+        """What is no product of matrices."""
+        written = writer(self.module, self.native.host, task)
+        if isinstance(written, Panels):
+            terms = shares.of_terms(task, written.how, self.native.host)
+            return self._terms(task, written, terms) if terms else self._parts(task, written)
+        return self._contract(task) if written is None else self._parts(task, written)
 
-    def _writer(self, task: Contract) -> Any:
-        """What writes it, if no product of matrices does."""
-        lanes = self.native.host.vector_bits // (8 * task.dtype.itemsize)
-        return None if matrices(task) is not None else preferred(task, lanes) or Plan(task).writer(lanes)
+    def _parts(self, task: Contract, whole: Tiles | Panels) -> Call | Shared:
+        """Shares of the result."""
+        sizes: list[tuple[Any, int, int]] = [(axis, whole.length(axis), even) for axis, even in whole.cuts()]  # type: ignore[arg-type]  # one of its own
+        found = shares.of_cuts(task, sizes, self.native.host)
+        if found is None:
+            return self._contract(task)
+        axis, parts = found
+        room, calls = self._room(whole), []
+        for start, count in parts:
+            one = whole.part(axis, count)
+            steps = zip(self._operands(task), whole.moves(axis), strict=True)
+            moved = [place._replace(offset=place.offset + start * step) for place, step in steps]
+            work = [Pointer(WORK, 0, each=room)] if room else []
+            calls.append(Call(self._once(one.key, one.write), moved + work))
+        self._needs(room * MOST_THREADS)
+        return Shared(calls)
+
+    def _terms(self, task: Contract, whole: Panels, parts: Sequence[shares.Share]) -> Shared:
+        """Shares of the sum, whose sums lie behind what each thread needs."""
+        first, *rest = whole.how.summed
+        left, right, _ = self._operands(task)
+        bytes = prod(size for k, size in enumerate(task.domain) if k not in task.axes) * task.dtype.itemsize
+        room, apart, calls = self._room(whole), -(-bytes // 64) * 64, []
+        sums = room * MOST_THREADS
+        for k, (start, count) in enumerate(parts):
+            how = whole.how._replace(summed=(first._replace(size=count), *rest))
+            one = Panels(whole.module, self.native.host, task, how)
+            steps = zip((left, right), whole.moves(first), strict=False)
+            moved = [place._replace(offset=place.offset + start * step) for place, step in steps]
+            places = [*moved, Pointer(WORK, sums + k * apart), Pointer(WORK, 0, each=room)]
+            calls.append(Call(self._once(one.key, one.write), places))
+        self._needs(sums + apart * len(calls))
+        together = self._nest(shares.of_sums(task, len(calls), apart), lambda _: task.dtype)
+        spots = [Pointer(WORK, sums) if one.base == shares.SUMS else one for one in together.pointers]
+        return Shared(calls, [together._replace(pointers=spots)])
+
+    def _room(self, whole: Tiles | Panels) -> int:
+        """The bytes that a thread needs while it runs one."""
+        return -(-WORKSPACE // 64) * 64 if isinstance(whole, Panels) else 0
 
     def _divided(self, every: Blocks, nests: Sequence[Nest]) -> Blocks | Shared:
         """Nests that run block by block, whole or in shares."""

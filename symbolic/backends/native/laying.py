@@ -8,14 +8,16 @@ other is read where it lies, a number at a time, for each of the rows of a tile,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from math import prod
 from typing import Any
 
+from symbolic.backends.native.contract import Plan, Tiles
 from symbolic.backends.native.counting import each, known, lanes_within, least, minus, over, plus, times
 from symbolic.backends.native.host import Host
 from symbolic.backends.native.lowering import Contract
 from symbolic.backends.native.packing import transposer
-from symbolic.backends.native.panels import Axis, Layout, joined
+from symbolic.backends.native.panels import Axis, Layout, joined, preferred
 from symbolic.backends.native.pointwise import element
 from symbolic.backends.native.sums import Sums, looped, nothing, stored, term
 from symbolic.backends.native.text import BITS, Function, Module, Value
@@ -67,7 +69,35 @@ class Panels:
 
     @property
     def key(self) -> Any:
-        return "panels", self.kind, self.how
+        tiles = [(tuple(rows), cut, high) for rows, cut, high in self.boxes]
+        return "panels", self.kind, self.how, self.vectors, tuple(tiles), tuple(self.before), self.piece
+
+    # ------------------------------------------------------------------ parts
+    def cuts(self) -> list[tuple[Axis, int]]:
+        """Axes of what is around the panels along which the result may be cut, then those of the rows, for each part
+        of which the panels are laid anew; and into multiples of what."""
+        (rows, cut, high), how = self.boxes[0], self.how
+        others = [(one, 1) for one in how.rows if one not in rows and one is not cut]
+        return [*[(one, 1) for one in (*how.batch, *how.outer)], *others, (cut, high)]
+
+    def part(self, axis: Axis, count: int) -> Panels:
+        """The same over so many steps of one of these axes, in the same tiles, from the same pieces of the sum."""
+        found, less = copy(self), axis._replace(size=count)
+
+        def cut(axes: Sequence[Axis]) -> tuple[Axis, ...]:
+            return tuple([less if one is axis else one for one in axes])
+
+        how = self.how
+        found.how = how._replace(batch=cut(how.batch), outer=cut(how.outer), rows=cut(how.rows))
+        found.boxes = [(rows, less if one is axis else one, high) for rows, one, high in self.boxes]
+        return found
+
+    def length(self, axis: Axis) -> int:
+        return axis.size
+
+    def moves(self, axis: Axis) -> tuple[int, int, int]:
+        """How many entries further on the operands and the result are, one step along an axis."""
+        return (axis.right, axis.left, axis.out) if self.how.swapped else axis[1:]
 
     # ------------------------------------------------------------------ into which pieces
     def _tiles(self) -> tuple[int, list[tuple[list[Axis], Axis, int]]]:
@@ -118,11 +148,18 @@ class Panels:
         self.adds = bool(before) or some < cut.size
         if self.adds:
             free = (*self.how.batch, *self.how.outer, *self.how.strip, *self.how.rows)
-            with f.loop(f.index(0), f.index(prod(one.size for one in free))) as i:
-                f.store(f.constant(self.kind, 0.0), f.at(self.out, i, self.kind))
+            self._zeroed(joined(sorted([(one.size, one.out) for one in free], key=lambda one: -one[1])), self.out)
         self._around([*self.how.batch, *self.how.outer, *before], left, right, self.out)
         f.give()
         return f
+
+    def _zeroed(self, axes: Sequence[tuple[int, int]], out: Value) -> None:
+        f = self.f
+        if not axes:
+            f.store(f.constant(self.kind, 0.0), out)
+            return
+        with f.loop(f.index(0), f.index(axes[0][0])) as i:
+            self._zeroed(axes[1:], self._moved(out, i, axes[0][1]))
 
     def _moved(self, place: Value, i: Value, stride: int) -> Value:
         f = self.f
@@ -346,6 +383,16 @@ class Panels:
             f.call(function, place, f.index(apart), to, f.index(self.pitch), length, f.index(many))
 
         self._each_term(outer, source, block)
+
+
+def writer(module: Module, host: Host, task: Contract) -> Tiles | Panels | None:
+    """What writes a sum of products that no product of matrices is; `None` for loops over single products."""
+    how = preferred(task, host.lanes(element(task.dtype)))
+    if how is not None:
+        return Panels(module, host, task, how)
+    plan = Plan(task)
+    tiles = plan.writer(host.vector_bits // (8 * task.dtype.itemsize))
+    return None if tiles is None else tiles(module, host.vector_bits, host.registers, plan)
 
 
 def _most(f: Function, a: Value, b: Value) -> Value:

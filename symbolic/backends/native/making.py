@@ -21,6 +21,7 @@ from symbolic.backends.native.nests import Nest, Schedule, arranged_apart, work_
 from symbolic.backends.native.recipes import OWN, Placed, Recipe
 from symbolic.backends.native.rules import rule
 from symbolic.backends.native.store import know
+from symbolic.backends.native.waiting import late
 from symbolic.plan import Program
 from symbolic.spec import AnySpec, Spec
 
@@ -56,7 +57,9 @@ class Making(Placed):
         for base in dict.fromkeys(self.results):
             if base is not None:
                 self.lowered.check(base)
-        self.schedule = Schedule(self.lowered, self._outputs(), lambda nest: cuts(nest, self.lowered.constants), again)
+        self.schedule = Schedule(
+            self.lowered, self._outputs(), lambda nest: cuts(nest, self.lowered.constants), again, late
+        )
         self.work = sum(map(work_of, self.schedule.stages))
         self.divides = shares.enough(self.schedule.stages, self.lowered, self.host)
         self.segment = ""
@@ -127,7 +130,7 @@ class Making(Placed):
     def loaded(self, key: str) -> tuple[Library, Recipe]:
         """The code, and what is to be known of it; kept under a key, or if that is empty under what it is made of."""
         outputs = self._outputs()
-        found = [] if self.apart else groups(self.lowered, self.schedule.stages, self.schedule.last, outputs)
+        found = [] if self.apart else groups(self.lowered, self.schedule, outputs, self.host)
         self.groups = {one.first: one for one in found}
         self._words()
         self._memory()

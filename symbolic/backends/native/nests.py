@@ -154,6 +154,7 @@ class Schedule:
         outputs: Sequence[int],
         cut: Callable[[Nest], Sequence[Nest]],
         again: Callable[[Schedule], None] = lambda _: None,
+        order: Callable[[list[Stage]], list[Stage]] = list,
     ) -> None:
         self.lowered, self.outputs = lowered, outputs
         self.stages: list[Stage] = []
@@ -166,7 +167,7 @@ class Schedule:
             self._place(task)
         self._sink()
         again(self)
-        self._cut(cut)
+        self._cut(cut, order)
         self._store()
 
     def _place(self, task: Task) -> None:
@@ -205,9 +206,10 @@ class Schedule:
         if isinstance(task, Write) and task.adds:
             self.adding.add((task.target, found))
 
-    def _cut(self, cut: Callable[[Nest], Sequence[Nest]]) -> None:
-        """Long nests into pieces."""
+    def _cut(self, cut: Callable[[Nest], Sequence[Nest]], order: Callable[[list[Stage]], list[Stage]]) -> None:
+        """Long nests into pieces; and what may wait goes behind what goes by rows."""
         self.stages = [one for stage in self.stages for one in (cut(stage) if isinstance(stage, Nest) else [stage])]
+        self.stages = order(self.stages)
         self.born.clear()
         self.first.clear()
         for at, stage in enumerate(self.stages):

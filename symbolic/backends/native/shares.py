@@ -16,7 +16,8 @@ from symbolic.backends.native.blocks import Group, part
 from symbolic.backends.native.host import Host
 from symbolic.backends.native.lowering import Check, Contract, Lowered, Point, Reduce, Write
 from symbolic.backends.native.matrices import Matrices
-from symbolic.backends.native.nests import Nest, Stage, Step
+from symbolic.backends.native.nests import Access, Nest, Stage, Step
+from symbolic.backends.native.panels import Layout
 
 LEAST = 10_000
 """Nanoseconds of work at one place, about, below which bringing others costs more than it saves."""
@@ -89,9 +90,18 @@ def _is_apart(step: Step, nest: Nest) -> bool:
         return False
     if task.once:  # it meets no other part
         return True
-    reach = sum((n - 1) * abs(stride) for n, stride in zip(nest.domain[1:], region.strides[1:], strict=True))
-    alone = sum(one.task.target == task.target for one in nest.steps) == 1
-    return alone and abs(region.strides[0]) > reach
+    places = [one.region for one in nest.steps if one.task.target == task.target]
+    ends = [_ends(nest, one) for one in places if one is not None and not one.by]
+    if len(ends) < len(places) or len({apart for apart, *_ in ends}) > 1:
+        return False
+    return max(high for *_, high in ends) - min(low for _, low, _ in ends) < abs(region.strides[0])
+
+
+def _ends(nest: Nest, region: Access) -> tuple[int, int, int]:
+    """How far the steps of the first axis are apart, and the first entry and the last where one of them writes."""
+    reach = [(n - 1) * stride for n, stride in zip(nest.domain[1:], region.strides[1:], strict=True)]
+    low, high = (region.offset + sum(one for one in reach if (one < 0) is below) for below in (True, False))
+    return region.strides[0], low, high
 
 
 def by_rows(nest: Nest) -> Nest:
@@ -119,9 +129,11 @@ def _joined(step: Step) -> Step:
 
 def of_group(group: Group, stages: Sequence[Stage], lowered: Lowered, host: Host) -> list[Share]:
     """The shares of nests that run block by block, counted in whole blocks; none if they are not divided."""
-    nests = [one for one in stages[group.first : group.last + 1] if isinstance(one, Nest)]
+    members = stages[group.first : group.last + 1]
+    nests = [one for one in members if isinstance(one, Nest)]
     sums = sum(map(own_room, nests))
-    time = sum(_time(nest, lowered, host) for nest in nests)
+    products = [(prod(one.domain), one.dtype.itemsize) for one in members if isinstance(one, Contract)]
+    time = sum(_time(nest, lowered, host) for nest in nests) + sum(_product_time(*one, host) for one in products)
     if not (host.shares or sums) or time < LEAST:
         return []
     return _worth(group.rows // group.block, 1, sums, time)
@@ -251,14 +263,48 @@ def _product_time(terms: int, itemsize: int, host: Host) -> float:
     return terms * itemsize * 8 / host.vector_bits / _CYCLES
 
 
-def of_contract(task: Contract, host: Host) -> list[Share]:
-    """The shares of a sum of products along its first axis; none if it stays whole."""
-    if _product_time(prod(task.domain), task.dtype.itemsize, host) < LEAST or 0 in task.axes:
+def of_cuts(task: Contract, cuts: Sequence[tuple[Any, int, int]], host: Host) -> tuple[Any, list[Share]] | None:
+    """The shares of a sum of products, and the axis along which they are, of several with their sizes; or it is whole.
+
+    Each axis is cut into multiples of a number. Of those with the most shares the first is taken.
+    """
+    if not host.shares or not _is_long(task, host):
+        return None
+    found = [(axis, shares(size, LOOPS if even == 1 else PRODUCTS, even)) for axis, size, even in cuts]
+    best = max(found, key=lambda one: len(one[1]), default=None)
+    return best if best is not None and len(best[1]) > 1 else None
+
+
+def of_terms(task: Contract, how: Layout, host: Host) -> list[Share]:
+    """The shares of a sum along its outermost axis, whose sums are added up when all are done; none if it stays whole.
+
+    Whether it is divided depends on no threads, as the order does in which entries are added.
+    """
+    entries = prod(size for k, size in enumerate(task.domain) if k not in task.axes)
+    around = [len(shares(one.size, LOOPS)) for one in (*how.batch, *how.outer)]
+    if not _is_long(task, host) or max(around, default=1) >= PRODUCTS:
         return []
-    if task.region is not None:
-        free = [k for k in range(1, len(task.domain)) if k not in task.axes]
-        reach = sum((task.domain[k] - 1) * abs(task.region.strides[k]) for k in free)
-        if abs(task.region.strides[0]) <= reach:
-            return []  # two shares would add to one entry
-    found = shares(task.domain[0], LOOPS)
-    return found if len(found) > 1 else []
+    if how.terms < _TERMS or entries * task.dtype.itemsize * PRODUCTS > _ROOM:
+        return []
+    found = shares(how.summed[0].size, PRODUCTS)
+    return found if len(found) == PRODUCTS else []
+
+
+_TERMS = 1 << 10
+"""Terms of a sum beside which it is nothing to add up the sums of a few shares."""
+_ROOM = 1 << 18
+"""Bytes of the sums of these shares, at most."""
+
+
+def _is_long(task: Contract, host: Host) -> bool:
+    return _product_time(prod(task.domain), task.dtype.itemsize, host) >= LEAST
+
+
+def of_sums(task: Contract, count: int, apart: int) -> Nest:
+    """The nest that brings the sums of so many shares together, which lie so many bytes apart."""
+    domain = (count, prod(size for k, size in enumerate(task.domain) if k not in task.axes))
+    found = Nest(domain)
+    view = View(SUMS, domain, (apart // task.dtype.itemsize, 1))
+    found.add(Reduce(task.target, domain, "add", (view,), (0,), task.dtype))
+    found.stored = {task.target}
+    return found
