@@ -20,7 +20,7 @@ from symbolic.backends.native.abi import callable_of, weakly
 from symbolic.backends.native.engine import Library, noted, recalled
 from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.identity import words_of
-from symbolic.backends.native.recipes import AGAIN, BUSY, FLAGGED, ODD, OWN, Placed, Recipe, place_of
+from symbolic.backends.native.recipes import AGAIN, BUSY, FLAGGED, ODD, OWN, Placed, Recipe, place_of, views_of
 from symbolic.forking import freed, lock
 from symbolic.plan import Program, own
 from symbolic.spec import Spec
@@ -126,7 +126,7 @@ class Native(Placed):
         self.arrays = {base: self._in_arena(base, at) for base, at in recipe["arrays"]}
         for base, at, data in recipe["margins"]:
             self._in_arena(base, at)[...] = np.frombuffer(data, self.dtype(base))[0]
-        self.views = _views(recipe["views"])
+        self.views = views_of(recipe["views"])
         self.makers = {base: partial(pool.array, self.shape(base), self.dtype(base)) for base in recipe["large"]}
 
     def _in_arena(self, base: int, at: int) -> Any:
@@ -376,14 +376,6 @@ class Native(Placed):
 
     def _borrowed(self, value: Any) -> bool:
         return isinstance(value, np.ndarray) and value.base is not None
-
-
-def _views(said: Sequence[tuple[int, Any]]) -> dict[int, View]:
-    if not said:
-        return {}  # as nearly always: then nothing is loaded for it
-    from symbolic.backends.native.access import View
-
-    return {k: View(*parts) for k, parts in said}
 
 
 def _is_finite(value: Any) -> bool:

@@ -17,7 +17,7 @@ from symbolic.backends.native.host import Host
 from symbolic.plan import Program
 from symbolic.spec import AnySpec, Spec
 
-__all__ = ["AGAIN", "BUSY", "FLAGGED", "ODD", "OWN", "Placed", "Recipe", "place_of"]
+__all__ = ["AGAIN", "BUSY", "FLAGGED", "ODD", "OWN", "Placed", "Recipe", "place_of", "views_of"]
 
 FLAGGED, BUSY, OWN = 1, 2, 3
 """Words of a program's table: what checks have found, whether it is running, its own address."""
@@ -27,6 +27,8 @@ ODD, AGAIN = 1, 2
 
 if TYPE_CHECKING:
     from typing import TypedDict
+
+    from symbolic.backends.native.access import View
 
     class Recipe(TypedDict):
         """All that the code of a program says of itself; nothing in it is of one process."""
@@ -80,6 +82,15 @@ def place_of(name: str) -> int:
 
     found = routine(name)
     return 0 if found is None else found.address
+
+
+def views_of(said: Sequence[tuple[int, Any]]) -> dict[int, View]:
+    """The views that a recipe tells of."""
+    if not said:
+        return {}  # as nearly always: then nothing is loaded for it
+    from symbolic.backends.native.access import View
+
+    return {k: View(*parts) for k, parts in said}
 
 
 class Placed:
