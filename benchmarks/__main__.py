@@ -63,7 +63,7 @@ def main() -> None:
         found = resumed(given.out, found)
     for name in given.only.split(",") if given.only else ():
         for result in measured(find(name), given, effort, choice, found["results"]):
-            found["results"].append(result)
+            found["results"] = sorted([*found["results"], result], key=place)
             print("\n".join(report.table(result)), end="\n\n", file=sys.stderr, flush=True)
             keep(given.out, found)
     if given.scripts and "scripts" not in found:
@@ -85,6 +85,12 @@ def measured(
             begun = effort if size == main and threads == min(given.threads) else effort.lighter()
             kept = Path(place) / str(list(workload.sizes).index(size))
             yield measure(workload, size, threads, begun, choice, kept)
+
+
+def place(result: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Where a result stands in the tables, in whatever order they were measured."""
+    names, sizes = list(PLACES), list(find(result["workload"]).sizes)
+    return names.index(result["workload"]), sizes.index(result["size"]), result["threads"]
 
 
 def resumed(out: Path | None, begun: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 
 import symbolic
 from benchmarks import chart, page, report, short
-from benchmarks.__main__ import measured, resumed
+from benchmarks.__main__ import measured, place, resumed
 from benchmarks.comparing import Arrays, difference, reference
 from benchmarks.forms import Explained
 from benchmarks.ranking import best, digits, judged, ratio, size, time
@@ -317,6 +317,12 @@ def test_a_run_that_was_stopped_goes_on_where_it_stopped(tmp_path: Path) -> None
     found = resumed(out, {**begun, "machine": {"code": "a", "load": 7.0}})
     assert found["results"] == [there]
     assert list(measured(workload, given, Effort(), Choice(), found["results"])) == []
+
+
+def test_tables_have_the_order_of_the_workloads_whatever_was_measured_first() -> None:
+    names = [(name, size, n) for name in PLACES for size in find(name).sizes for n in (1, 2)]
+    results = [{"workload": name, "size": size, "threads": n} for name, size, n in reversed(names)]
+    assert [tuple(one.values()) for one in sorted(results, key=place)] == names
 
 
 @pytest.mark.parametrize("other", [{"machine": {"code": "b"}}, {"effort": {"rounds": 9}}])
