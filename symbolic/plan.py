@@ -10,6 +10,7 @@ import numpy as np
 from symbolic.context import inside
 from symbolic.differentiate import expand
 from symbolic.errors import TraceError, fail, place_of
+from symbolic.hidden import hidden
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, short
 from symbolic.leaves import Literal
@@ -73,12 +74,13 @@ class Program:
         self.constants: list[tuple[int, Any]] = []
         self.instructions: list[Instruction] = []
         self.split = 0
+        asked = hidden(order[forward:], facts)
         for at, node in enumerate(order):
             if node in slots:
                 continue
             slots[node] = len(slots)
             if isinstance(node, Operation):
-                self.instructions.append(_instruction(node, slots, facts, at < forward))
+                self.instructions.append(_instruction(node, slots, facts, at < forward, node in asked))
                 self.split += at < forward
             elif isinstance(node, Literal):
                 self.constants.append((slots[node], node.value))
@@ -171,11 +173,13 @@ def own(value: Any) -> Any:
     return np.array(value, order="K", subok=False) if isinstance(value, np.ndarray) else value
 
 
-def _instruction(node: Operation, slots: dict[AnyLayer, int], facts: Inference, primal: bool) -> Instruction:
+def _instruction(
+    node: Operation, slots: dict[AnyLayer, int], facts: Inference, primal: bool, asked: bool
+) -> Instruction:
     specs, out = facts.operands(node), facts.spec(node)
     try:
         kernel, takes_out = node.kernel(specs, out)
-        if primal and isinstance(node, Chain):  # a gradient within the function: nobody looks whether it is finite
+        if isinstance(node, Chain) and (primal or asked):  # nobody would see that it is not finite
             kernel = Chain.careful_into if takes_out else Chain.careful
         if primal and node._origin.floating is not None:
             kernel = _Within(kernel, node._origin.floating)
@@ -183,6 +187,12 @@ def _instruction(node: Operation, slots: dict[AnyLayer, int], facts: Inference, 
         fail(error, node._origin, ", ".join(map(describe, specs)))
     sources = tuple([slots[one] for one in node.operands])
     return Instruction(node, kernel, takes_out, sources, slots[node], out, (*sources, -1) if takes_out else sources)
+
+
+def is_careful(one: Instruction) -> bool:
+    """Whether it multiplies by the convention of `Chain` at once, and not only when the pass is repeated."""
+    kernel = one.kernel.kernel if isinstance(one.kernel, _Within) else one.kernel
+    return kernel in (Chain.careful, Chain.careful_into)
 
 
 class _Within:

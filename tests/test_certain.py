@@ -327,6 +327,9 @@ def test_the_collector_waits_for_the_last_of_several_threads() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="nothing forks there")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # JAX's, where another test has loaded it
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_child_that_is_forked_meanwhile_collects() -> None:
     with unswept():
         child = os.fork()

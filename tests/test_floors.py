@@ -102,6 +102,7 @@ FLOORS: list[list[str]] = [
         "indices",
         "differentiate",
         "simplify",
+        "hidden",
         "plan",
         "trace",
     ],  # 3: readings of a graph

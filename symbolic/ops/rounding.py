@@ -269,7 +269,7 @@ _clip: Any = np._core.umath.clip  # type: ignore[attr-defined]  # below np.clip,
 
 @implements(_clip, domain=("distinct", "negative", "positive"))
 def clip_ufunc(x1: Any, x2: Any, x3: Any) -> Any:
-    if isinstance(x2, Layer) or isinstance(x3, Layer) or np.ndim(x2) or np.ndim(x3):
+    if any(isinstance(one, (Layer, list, tuple)) or np.ndim(one) for one in (x2, x3)):
         return np.minimum(np.maximum(x1, x2), x3)
     return np.minimum(x3, np.maximum(x2, x1))  # a zero at a bound that is a number keeps its sign
 

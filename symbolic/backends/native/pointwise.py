@@ -147,6 +147,12 @@ def _heaviside(f: Function, a: Value, b: Value) -> Value:
     return f.select(f.compare("ogt", a, f.like(a, 0)), f.like(a, 1), below)
 
 
+def _chain(f: Function, dtype: Any, delta: Value, factor: Value) -> Value:
+    """A delta that is 0 stays 0, whatever it is multiplied by; see `Chain`."""
+    kept = f.bits("or", f.compare("une", delta, f.like(delta, 0)), _isfinite(f, dtype, factor))
+    return f.mul(delta, f.select(kept, factor, f.like(factor, 0)))
+
+
 def _bits(operation: str) -> Callable[..., Value]:
     return lambda f, dtype, a, b: f.bits(operation, a, b)
 
@@ -186,6 +192,7 @@ BASIC: dict[str, Callable[..., Value]] = {
     "degrees": lambda f, dtype, a: f.mul(a, f.like(a, 180 / math.pi)),
     "radians": lambda f, dtype, a: f.mul(a, f.like(a, math.pi / 180)),
     "heaviside": lambda f, dtype, a, b: _heaviside(f, a, b),
+    "chain": lambda f, dtype, a, b: _chain(f, dtype, a, b),
 }
 """What `elementary` has not, of entries of any kind."""
 _WHOLE: dict[str, Callable[..., Value]] = {
@@ -199,7 +206,7 @@ _WHOLE: dict[str, Callable[..., Value]] = {
 """Of whole numbers and Booleans what `elementary` has of the others."""
 _ALIASES = {"fabs": "absolute", "float_power": "power"}
 _FLOATS_ONLY = {"divide", "reciprocal", "isnan", "isinf", "isfinite", "peak", "share"}
-_FLOATS_ONLY |= {"relu", "signbit", "degrees", "radians", "heaviside"}
+_FLOATS_ONLY |= {"relu", "signbit", "degrees", "radians", "heaviside", "chain"}
 _NO_BOOLEANS = {"remainder", "floor_divide", "subtract", "negative", "positive", "absolute", "sign", "square"}
 _BITWISE = {"bitwise_and", "bitwise_or", "bitwise_xor", "invert"}
 

@@ -15,7 +15,7 @@ from symbolic.backends.native.lowering import DType, Lowered, NotLoops, Rule
 from symbolic.backends.native.pieces import at
 from symbolic.ops.bordering import Pad
 from symbolic.ops.creation import Diag, DiagonalLike, FullLike, Triangle
-from symbolic.ops.deltas import Fit
+from symbolic.ops.deltas import Chain, Fit
 from symbolic.ops.einsum import Einsum
 from symbolic.ops.entries import SetEntries
 from symbolic.ops.families import Reduction
@@ -31,7 +31,7 @@ from symbolic.ops.reduction import Std, Var
 from symbolic.ops.repeating import Repeat, RepeatedLike
 from symbolic.ops.sliding import Unwindows, WindowChoice, WindowMax, WindowShare, WindowSpread, WindowSum
 from symbolic.ops.softmax import Peak
-from symbolic.plan import Instruction
+from symbolic.plan import Instruction, is_careful
 from symbolic.printing import bits
 from symbolic.spec import Spec, normalize_axes
 
@@ -81,6 +81,15 @@ def elementwise(low: Lowered, one: Instruction) -> None:
         raise NotLoops("it may divide by zero")
     if ufunc is not np.power or kind.kind != "f" or not _whole_power(low, one, kind):
         low.point(one.target, ufunc.__name__, views, inner)
+
+
+def chain(low: Lowered, one: Instruction) -> None:
+    """A product, with care where a program has it at once."""
+    kinds = loop_dtypes(np.multiply, [low.spec(k) for k in one.sources])
+    if not is_careful(one) or low.dtype(one.sources[1]).kind != "f":
+        elementwise(low, one)
+        return
+    low.point(one.target, "chain", [low.views[k] for k in one.sources], kinds)
 
 
 def _is_any_int(low: Lowered, k: int) -> bool:
@@ -270,6 +279,7 @@ def fit(low: Lowered, one: Instruction) -> None:
 
 RULES: dict[type, Rule] = {
     Cast: cast,
+    Chain: chain,
     Fit: fit,
     Norm: norm,
     Peak: peak,
