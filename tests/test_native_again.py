@@ -12,7 +12,7 @@ import symbolic as s
 from symbolic.backends.native import shares
 
 pytest.importorskip("llvmlite")
-from symbolic.backends.native import again, host, machine, making  # what LLVM is needed for
+from symbolic.backends.native import again, blocks, host, machine, making  # what LLVM is needed for
 from symbolic.backends.native.lowering import Contract, External, Point, Write
 from symbolic.backends.native.nests import Nest
 
@@ -58,9 +58,27 @@ def spectrum(x: Any) -> Any:
     return values / (1 + np.sum(values))
 
 
+def standard(x: Any) -> Any:
+    return (x - np.mean(x, axis=-1, keepdims=True)) / np.sqrt(np.var(x, axis=-1, keepdims=True) + 0.1)
+
+
+def moved(x: Any) -> Any:
+    y = x * 1.0
+    y[:, 0] = x[:, 1]
+    return np.mean(standard(standard(y)) ** 2)
+
+
+def residual(x: Any) -> Any:
+    powers = np.exp(x - np.max(x, axis=-1, keepdims=True))
+    return np.mean((x + powers / np.sum(powers, axis=-1, keepdims=True) @ np.swapaxes(x, -1, -2) @ x) ** 2)
+
+
 PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "norms": normed,
+    "norms of norms": lambda x: np.mean(standard(standard(x)) ** 2),
+    "norms of what is moved": moved,
     "attention": attention,
+    "beside attention": residual,
     "parts": parts,
     "ratios": ratios,
     "of columns": lambda x: np.sum((x / np.sqrt(np.mean(x * x, axis=0) + 1)) * np.mean(x / 2, axis=0)),
@@ -103,6 +121,17 @@ def test_values_and_gradients_are_the_same(name: str, dtype: Any, keen: list[Any
             close = 300 * float(np.finfo(dtype).eps)
             assert got.dtype == want.dtype
             np.testing.assert_allclose(got, want, rtol=close, atol=close * float(np.max(np.abs(want))))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_is_computed_again_runs_in_blocks(name: str, keen: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What lies in memory for all rows is not written as if it were there for a block."""
+    monkeypatch.setattr(blocks, "_WORTH", 0)
+    monkeypatch.setattr(blocks, "_ROOM", 1 << 10)
+    for shape in ((64, 33), (40, 8), (300, 2)):
+        x = RNG.normal(size=shape)
+        for got, want in zip(graded(PROGRAMS[name], x, "native"), graded(PROGRAMS[name], x, "numpy"), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-11 * float(np.max(np.abs(want))))
 
 
 def test_some_is_computed_again(keen: list[Any]) -> None:

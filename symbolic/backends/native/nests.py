@@ -7,7 +7,7 @@ value that is read elsewhere, in another order, or by NumPy, is written to memor
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
@@ -282,10 +282,17 @@ class Schedule:
         for base in self.outputs:
             read.add(base)
             self.last[base] = len(self.stages)
-        for stage in self.stages:
+        for at, stage in enumerate(self.stages):
             if isinstance(stage, Nest):
                 stage.stored = {step.task.target for step in stage.steps if step.task.target in read}
+                stage.stored.difference_update(self._made_again(at, stage))
         self.stored = read
+
+    def _made_again(self, at: int, nest: Nest) -> Iterator[int]:
+        """Values that lie in memory already, where an earlier nest has put them."""
+        for step in nest.steps:
+            if isinstance(step.task, Point) and self.first[step.task.target] < at:
+                yield step.task.target
 
     def size(self, base: int) -> int:
         """The bytes of a value."""
