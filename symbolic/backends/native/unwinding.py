@@ -198,20 +198,22 @@ class _Gathering:
     def write(self) -> None:
         low, dtype = self.low, self.low.dtype(self.one.target)
         target = self._target()
-        padded, letters = self._padded()
-        phases = list(product(*[axis.phases() for axis in self.axes]))
-        low.guard(self.weight)
-        if len(phases) == 1:
-            self._sums(target, padded, letters, phases[0])
-            low.views[target] = whole(target, low.sizes(target))
-            return
-        if any(first < 0 for phase in phases for _, _, first, _ in phase):
+        every = list(product(*[axis.phases() for axis in self.axes]))
+        phases = [phase for phase in every if all(first >= 0 for _, _, first, _ in phase)]
+        if len(phases) < len(every):  # no window reads the entries of the others
             low.filled(target, low.number(0.0, dtype))
         else:
             low.made(target)
+        if not phases:
+            return
+        padded, letters = self._padded()
+        low.guard(self.weight)
+        if len(every) == 1:
+            self._sums(target, padded, letters, phases[0])
+            low.views[target] = whole(target, low.sizes(target))
+            return
         for phase in phases:
-            if all(first >= 0 for _, _, first, _ in phase):
-                self._phase(target, padded, letters, phase)
+            self._phase(target, padded, letters, phase)
 
     def _phase(self, target: int, padded: View, letters: str, phase: Sequence[tuple[int, int, int, int]]) -> None:
         """Entries that are a stride apart, for themselves, and from there to where they belong."""
