@@ -32,7 +32,7 @@ from symbolic.fingerprint import (
 )
 from symbolic.layer import Layer
 from symbolic.rewriting import codes_of
-from symbolic.watch import UNBOUND, Contents, Global, Held, Watch
+from symbolic.watch import UNBOUND, Contents, Global, Held, Named, Watch
 
 _KNOWN = ("numpy", "symbolic", "math", "builtins", "functools", "itertools", "operator", "typing", "collections")
 
@@ -231,6 +231,8 @@ class _Search:
     def chain(self, chain: tuple[str, ...], space: dict[str, Any], reader: Any) -> None:
         """Follow attributes through modules; from the first object on they are part of its fingerprint."""
         if chain[0] not in space and hasattr(builtins, chain[0]):
+            self.of_library(chain[:1], space, ABSENT, reader)  # where a global of this name would shadow it
+            self.of_library(chain[:1], vars(builtins), getattr(builtins, chain[0]), reader)
             if chain[0] in _READERS:
                 self.clock(f"{chain[0]}()")
             return
@@ -241,17 +243,37 @@ class _Search:
             if is_library(value.__name__, self.home):
                 self.foreign |= package not in _KNOWN
                 if package not in _CLOCKS and "random" not in (value.__name__[-6:], chain[used]):
-                    return
+                    if chain[used] not in vars(value):  # to be loaded, perhaps, when it is asked for
+                        break
+                    path, inner = chain[: used + 1], vars(value)[chain[used]]
+                    if not isinstance(inner, types.ModuleType):
+                        self.of_library(path, space, inner, reader)
+                        return
             value = getattr(value, chain[used], ABSENT)
             used += 1
-        if isinstance(value, types.ModuleType) and is_library(value.__name__, self.home):
-            return
         path = chain[:used]
+        if isinstance(value, types.ModuleType) and is_library(value.__name__, self.home):
+            self.of_library(path, space, value, reader)
+            return
         if is_clock(value, chain[used:]):
             self.clock(".".join(chain))
             return
 
         self.place((id(space), path), ".".join(path), Global(space, path), reader)
+
+    def of_library(self, path: tuple[str, ...], space: dict[str, Any], value: Any, reader: Any) -> None:
+        """A name of Python's own or of a library's, which somebody may bind to something else."""
+        if value is not ABSENT and not (isinstance(value, types.ModuleType) or _is_theirs(value)):
+            self.place((id(space), path), ".".join(path), Global(space, path), reader)  # somebody has
+            return
+        key = (id(space), path)
+        self.readers.setdefault(key, set()).add(id(reader))
+        self.places.setdefault(key, (".".join(path), Named(space, path)))
+
+
+def _is_theirs(value: Any) -> bool:
+    """Whether what stands under a library's name is a library's: nobody reads its code, nothing in it changes."""
+    return is_library(getattr(value, "__module__", None) or type(value).__module__)
 
 
 def is_clock(value: Any, rest: tuple[str, ...]) -> bool:

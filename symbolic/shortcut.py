@@ -19,9 +19,10 @@ import numpy as np
 
 from symbolic.context import MODES
 from symbolic.execution import Executable, Specialization
+from symbolic.fingerprint import ABSENT
 from symbolic.live import LiveWatch
 from symbolic.paths import Paths
-from symbolic.watch import UNBOUND, Contents, Global, Held, is_fixed, lasts
+from symbolic.watch import UNBOUND, Contents, Global, Held, Named, is_fixed, lasts
 
 MISS = object()
 """Said of a call of another kind."""
@@ -163,6 +164,8 @@ class Writer:
         value = watch.value()
         if not watch.holds() or watch.value() is not value:
             raise Unusual
+        if isinstance(watch.fetch, Named) and value is ABSENT:  # its path is a single name
+            return f"{watch.fetch.path[0]!r} not in {self.name(watch.fetch.space, 'space')}"
         known = "" if isinstance(watch.fetch, Held) else f"{self.place(watch.fetch)} is {self.name(value, 'seen')}"
         if is_fixed(watch, value):
             return known or "True"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.fingerprint import ABSENT, ATOMS, MOVING, NOTHING, fingerprint, home_of, is_library
+from symbolic.fingerprint import ABSENT, ATOMS, MOVING, NOTHING, Same, fingerprint, home_of, is_library
 from symbolic.layer import Layer
 
 
@@ -55,6 +55,12 @@ class Global:
         return value
 
 
+class Named(Global):
+    """A name of Python's own or of a library's, or one that must stay unbound: what it leads to is all that counts."""
+
+    __slots__ = ()
+
+
 UNBOUND = (NameError, ValueError, AttributeError, KeyError)
 """What such a place raises while nothing stands there."""
 
@@ -77,6 +83,9 @@ class Watch:
         self.readers = 0  # functions that name it
         self.foreign = False  # the code also calls other libraries than NumPy
         value = self.value()
+        if isinstance(fetch, Named):
+            self.atomic, self.seen = value, Same(value)
+            return
         own_class = isinstance(value, type) and not is_library(home_of(value))  # its attributes may change
         own = own_class or not is_library(type(value).__module__) or getattr(value, "__self__", None) is not None
         self.atomic = value if isinstance(value, ATOMS) and not own and not isinstance(value, np.ufunc) else NOTHING
@@ -92,11 +101,15 @@ class Watch:
         value = self.value()
         if self.atomic is not NOTHING and value is self.atomic:
             return True
+        if isinstance(self.fetch, Named):
+            return False
         return self.seen is not MOVING and bool(fingerprint(value, self.names) == self.seen)
 
 
 def is_fixed(watch: Watch, value: Any) -> bool:
     """Whether the same object is the same in all that code could see of it."""
+    if isinstance(watch.fetch, Named):
+        return True
     if value is ABSENT or watch.seen is MOVING:
         return False
     if watch.atomic is not NOTHING or isinstance(value, Layer) or type(value) is np.ufunc:

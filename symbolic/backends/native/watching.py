@@ -12,7 +12,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from symbolic.backends.native.layouts import LIST_ENTRIES, LIST_SIZE, word_at
-from symbolic.watch import Contents, Global, Held, is_fixed, lasts
+from symbolic.fingerprint import ABSENT
+from symbolic.watch import Contents, Global, Held, Named, is_fixed, lasts
 
 if TYPE_CHECKING:
     from symbolic.backends.native.entry import Entry
@@ -30,6 +31,7 @@ class Watching:
     def __init__(self, watches: Sequence[Any]) -> None:
         self.globals: list[tuple[dict[str, Any], str, Any]] = []
         self.words: list[tuple[int, int]] = []
+        self.asked: set[tuple[int, str]] = set()
         self.kept: list[Any] = []
         self.ok = all(map(self._take, watches))
 
@@ -55,16 +57,25 @@ class Watching:
         if not isinstance(fetch, Global):
             return False
         space = fetch.space
+        if isinstance(fetch, Named) and value is ABSENT:
+            self._global(space, fetch.path[0], ABSENT)
+            return type(space) is dict
         for k, name in enumerate(fetch.path):
             if type(space) is not dict or name not in space:
                 return False
             found = space[name]
-            self.globals.append((space, name, found))
+            self._global(space, name, found)
             if k + 1 < len(fetch.path):
                 if type(found) is not types.ModuleType:
                     return False
                 space = vars(found)
         return found is value
+
+    def _global(self, space: dict[str, Any], name: str, found: Any) -> None:
+        """Asked once, however many places lead through it."""
+        if (id(space), name) not in self.asked:
+            self.asked.add((id(space), name))
+            self.globals.append((space, name, found))
 
     def _content(self, watch: Any, value: Any) -> bool:
         """That it is what it was."""
@@ -95,7 +106,7 @@ class Watching:
         for k, (place, expected) in enumerate(self.words):
             found[f"place {k}"], found[f"expected {k}"] = place, expected
         for k, (space, name, value) in enumerate(self.globals):
-            found[f"space {k}"], found[f"name {k}"], found[f"global {k}"] = id(space), id(name), id(value)
+            found[f"space {k}"], found[f"name {k}"], found[f"global {k}"] = id(space), id(name), 0 if value is ABSENT else id(value)
             self.kept += [space, name, value]
         return found
 
