@@ -11,9 +11,10 @@ from __future__ import annotations
 import builtins
 import dis
 import functools
+import operator
 import sys
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from symbolic.fingerprint import (
     ABSENT,
     ATOMS,
     DEEPEST,
+    Every,
     Same,
     attributes,
     home_of,
@@ -42,8 +44,13 @@ def watches(function: Any) -> list[Watch]:
     return _Search(function).watches()
 
 
-_ANYTHING = {"getattr", "vars", "__dict__", "attrgetter", "eval", "exec", "globals", "locals", "__getattribute__"}
+_ANYTHING = {
+    *("getattr", "hasattr", "vars", "dir", "__dict__", "__getattribute__", "attrgetter", "methodcaller"),
+    *("eval", "exec", "globals", "locals"),
+}
 """Names by which code can read what it does not name."""
+_ASKING = (operator.attrgetter, operator.methodcaller)
+_ASKS = (getattr, hasattr, vars, dir, globals, locals, eval, exec, object.__getattribute__, *_ASKING)
 _CLOCKS = {
     "secrets": None,
     "time": {"time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time"},
@@ -84,13 +91,17 @@ class _Search:
                 self.look_into(value, 0)
 
     def watches(self) -> list[Watch]:
-        names = None if self.names & _ANYTHING else frozenset(self.names)
+        names = self.visible()
         found = []
         for key, (what, fetch) in self.places.items():
             watch = Watch(what, fetch, names)
             watch.key, watch.readers, watch.foreign = key, len(self.readers.get(key, ())), self.foreign
             found.append(watch)
         return found
+
+    def visible(self) -> frozenset[str]:
+        """The names by which the code can read; all that there are, once it can read what it does not name."""
+        return Every(self.names) if self.names & _ANYTHING else frozenset(self.names)
 
     def place(self, key: Any, what: str, fetch: Callable[[], Any], reader: Any = None) -> None:
         self.readers.setdefault(key, set()).add(id(reader))
@@ -116,6 +127,8 @@ class _Search:
             if depth < self.depths.get(value, DEEPEST + 1):  # all that stands behind it has not been seen from here
                 self.depths[value] = depth
                 self.behind(what, value, depth)
+        elif isinstance(value, _ASKING) or any(value is one for one in _ASKS):
+            self.names.add("getattr")  # under whatever name it is called
         elif isinstance(value, functools.partial):
             self.reach(what, value.func, depth)
             for one in (*value.args, *value.keywords.values()):
@@ -158,7 +171,7 @@ class _Search:
         if not isinstance(value, (type, types.ModuleType)) and not is_library(type(value).__module__):
             self.methods(value)
         if isinstance(value, (type, types.ModuleType)):
-            inside = [one for one in named(value, frozenset(self.names)) if not isinstance(one, str)]
+            inside = [one for one in named(value, self.visible()) if not isinstance(one, str)]
             inside = [one.value if isinstance(one, Same) else one for one in inside]
             if isinstance(value, type):
                 self.methods_of(value)
@@ -167,7 +180,7 @@ class _Search:
         elif isinstance(value, (list, tuple, set, frozenset)):
             inside = list(value)
         else:
-            inside = [one for _, one in attributes(value, frozenset(self.names))]
+            inside = [one for _, one in attributes(value, self.visible())]
         for one in inside:
             self.reach("an entry", one, depth + 1)
 
@@ -179,11 +192,13 @@ class _Search:
         self.methods_of(type(owner))
 
     def methods_of(self, owner: type) -> None:
+        anything = bool(self.names & _ANYTHING)
         for kind in owner.__mro__:
             if is_library(kind.__module__, self.home):
                 continue
             for name, found in vars(kind).items():
-                called = name in self.names or (name.startswith("__") and name not in _NEVER)
+                special = name.startswith("__")
+                called = name in self.names or (name not in _NEVER if special else anything)
                 if called and isinstance(found, (types.FunctionType, property, staticmethod, classmethod)):
                     self.reach(name, found, 0)
                 elif called and not isinstance(found, (type, *ATOMS)):
@@ -302,13 +317,59 @@ def _said(code: types.CodeType) -> _Said:
     """Read once for each code: taking instructions apart is most of what a trace would cost."""
     codes = list(codes_of(code))
     taken = [list(dis.get_instructions(each)) for each in codes]
-    texts = {one for each in codes for one in each.co_consts if isinstance(one, str) and one.isidentifier()}
+    texts = {one for each in codes for one in _texts(each.co_consts) if one.isidentifier()}
+    told = set[str]().union(*[each.co_names for each in codes])
+    told -= {name for name in _BY_NAME & told if all(_tells(name, each) for each in taken)}
     return _Said(
-        frozenset(texts.union(*[each.co_names for each in codes])),
+        frozenset(texts | told),
         tuple(sorted({chain for each in taken for chain in _global_chains(each)})),
         frozenset([str(one.argval) for each in taken for one in each if one.opname == "IMPORT_NAME"]),
         any(map(_draws, taken)),
     )
+
+
+_BY_NAME = {"getattr", "hasattr"}
+
+
+def _texts(constants: Iterable[Any]) -> Iterator[str]:
+    """Texts among constants, and in tuples of them: by any of them an attribute may be read."""
+    for one in constants:
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, (tuple, frozenset)):
+            yield from _texts(one)
+
+
+def _tells(name: str, code: Sequence[dis.Instruction]) -> bool:
+    """Whether each `getattr` is `getattr(a.b, "name")`, perhaps with a plain default: then it reads what it names."""
+    code = [one for one in code if one.opname not in ("PRECALL", "CACHE", "PUSH_NULL", "EXTENDED_ARG", "NOP")]
+    for k, one in enumerate(code):
+        if one.argval == name and one.opname != "LOAD_CONST" and not (
+            one.opname == "LOAD_GLOBAL" and _names_one(code[k + 1 :])
+        ):
+            return False
+    return True
+
+
+def _names_one(code: Sequence[dis.Instruction]) -> bool:
+    """Whether the arguments of a call are a variable or an attribute of one, a text, and at most one thing more."""
+    k = 1
+    while k < len(code) and code[k].opname == "LOAD_ATTR":
+        k += 1
+    if len(code) < k + 3 or not _is_plain(code[0]) or code[k].opname != "LOAD_CONST":
+        return False
+    given = 3 if _is_plain(code[k + 1]) else 2
+    call = code[k + given - 1]
+    return isinstance(code[k].argval, str) and call.opname.startswith("CALL") and call.arg == given
+
+
+def _is_plain(one: dis.Instruction) -> bool:
+    """A single thing is loaded."""
+    return one.opname.startswith("LOAD_") and one.opname.count("LOAD_") == 1 and one.opname not in _OF_TOP
+
+
+_OF_TOP = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
+"""These load from what is on the stack."""
 
 
 def _draws(code: Sequence[dis.Instruction]) -> bool:

@@ -14,7 +14,7 @@ import os
 import sys
 import types
 import weakref
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,20 @@ class Same:
 
     def __hash__(self) -> int:
         return id(self.value)
+
+
+class Every(frozenset[str]):
+    """The names of code that can read attributes without naming them: all that there are, and those that it names."""
+
+    __slots__ = ()
+
+    def intersection(self, *spaces: Iterable[object]) -> frozenset[str]:
+        """Those of them in a dictionary; of what Python keeps for itself (`__spec__`) only what is named."""
+        found = super().intersection(*spaces)
+        return found.union([one for space in spaces for one in space if isinstance(one, str) and one[:2] != "__"])
+
+    def __or__(self, others: Set[Any]) -> Every:
+        return Every(super().__or__(others))
 
 
 def is_library(module: str | None, home: str = "") -> bool:
@@ -167,14 +181,18 @@ def home_of(value: Any) -> str:
 def named(value: Any, names: frozenset[str]) -> Iterator[Any]:
     """What code with these names could read of a class or a module of the user's."""
     spaces: list[Any] = [vars(value)]
+    libraries: list[Any] = []
     if isinstance(value, type):
         meta: Any = type(value)
         kinds: list[type] = [*value.__mro__, *meta.__mro__]
         spaces = [vars(one) for one in kinds if one not in (object, type)]
+        libraries = [vars(one) for one in kinds if is_library(home_of(one))] if isinstance(names, Every) else []
         names |= {name for one in kinds if not is_library(home_of(one)) for name in _special(one)}
     found: dict[str, Any] = {}
     for space in reversed(spaces):  # the first has the last word
-        found.update([(name, space[name]) for name in names.intersection(space)])
+        of_library = any(space is one for one in libraries)  # where nothing changes
+        there = frozenset.intersection(names, space) if of_library else names.intersection(space)
+        found.update([(name, space[name]) for name in there])
     for name, one in sorted(found.items(), key=_first):
         yield name
         yield Same(one) if isinstance(one, types.FunctionType) else one
@@ -287,7 +305,7 @@ _CARRIED = (np.random.RandomState, np.random.Generator, types.MethodType, np.vec
 def attributes(value: Any, names: frozenset[str] | None) -> Iterator[tuple[str, Any]]:
     """The data of an object that code with these names could read, its own and its class's."""
     held, kind = getattr(value, "__dict__", {}), type(value)
-    if names is None:
+    if names is None or isinstance(names, Every):
         there: Set[str] = {*held, *_slots(kind)}
     else:  # of the many names those that there are: an intersection is quicker than a question for each
         there = names.intersection(held).union(*[names.intersection(vars(one)) for one in kind.__mro__[:-1]])

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from symbolic.fingerprint import Every
 from symbolic.layer import AnyLayer, Layer, Lent, plainly
 from symbolic.leaves import Literal, set_once, written
 from symbolic.rewriting import codes_of
@@ -199,7 +200,7 @@ class Loan:
         if isinstance(function, types.MethodType):
             inner = self._over(function.__func__)
             return function if inner is function.__func__ else types.MethodType(inner, function.__self__)
-        unseen = any(one.foreign or one.names is None or one.names & _UNSEEN for one in self.watches[:1])
+        unseen = any(one.foreign or one.names is None or isinstance(one.names, Every) or one.names & _UNSEEN for one in self.watches[:1])
         if type(function) is not types.FunctionType or unseen or any(map(_compares, codes_of(function.__code__))):
             return function
         cells, space = self._cells(function), self._space(function)
