@@ -9,13 +9,12 @@ generator, an iterator) never holds.
 from __future__ import annotations
 
 import builtins
-import dis
 import functools
 import operator
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ from symbolic.fingerprint import (
     named,
 )
 from symbolic.layer import Layer
-from symbolic.rewriting import codes_of
+from symbolic.said import said
 from symbolic.watch import UNBOUND, Contents, Global, Held, Named, Watch
 
 _KNOWN = ("numpy", "symbolic", "math", "builtins", "functools", "itertools", "operator", "typing", "collections")
@@ -64,7 +63,6 @@ _READERS = {"open", "input", "loadtxt", "genfromtxt", "fromfile", "memmap", "rea
 """Names of functions that read a file, or what is typed: nobody sees whether it has changed."""
 _LEAVES = (np.ndarray, np.generic, *ATOMS)
 """Nothing stands behind these, unless their class is the user's."""
-_CODES = 4096  # kept in memory, with what they say
 _NEVER = ("__repr__", "__str__", "__init_subclass__", "__class_getitem__")
 
 
@@ -211,24 +209,24 @@ class _Search:
             self.foreign |= (module or "").partition(".")[0] not in (*_KNOWN, self.home)
             return
         self.functions.add(function)
-        said = _said(function.__code__)
-        self.names |= said.names
+        told = said(function.__code__)
+        self.names |= told.names
         self.place((id(function), "itself"), function.__name__, Held(function))
         for one in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self.reach("a default", one, 0)
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self.place(("cell", id(cell)), name, Contents(cell), function)
         space = function.__globals__
-        for chain in said.chains:
+        for chain in told.chains:
             self.chain(chain, space, function)
         if self.names & {"globals", "eval", "exec"}:
             for name in [one for one in self.names if one in space]:
                 self.chain((name,), space, function)
-        for module in said.modules:
+        for module in told.modules:
             self.imported(module)
-        for name in _READERS & said.names - {"open", "input"}:
+        for name in _READERS & told.names - {"open", "input"}:
             self.clock(name)
-        if said.draws:
+        if told.draws:
             self.clock("a generator without a seed")
 
     def imported(self, name: str) -> None:
@@ -288,6 +286,8 @@ class _Search:
 
 def _is_theirs(value: Any) -> bool:
     """Whether what stands under a library's name is a library's: nobody reads its code, nothing in it changes."""
+    if type(value) is types.FunctionType:
+        return is_library(value.__globals__.get("__name__"))  # __module__ may be copied from what is wrapped
     return is_library(getattr(value, "__module__", None) or type(value).__module__)
 
 
@@ -298,106 +298,3 @@ def is_clock(value: Any, rest: tuple[str, ...]) -> bool:
         return False
     names = _CLOCKS[package]
     return names is None or bool(names & {getattr(value, "__name__", ""), *rest})
-
-
-# --------------------------------------------------------------------------- what a code says
-
-
-class _Said(NamedTuple):
-    """What a code names, the codes within it included."""
-
-    names: frozenset[str]
-    chains: tuple[tuple[str, ...], ...]
-    modules: frozenset[str]
-    draws: bool
-
-
-@functools.lru_cache(_CODES)
-def _said(code: types.CodeType) -> _Said:
-    """Read once for each code: taking instructions apart is most of what a trace would cost."""
-    codes = list(codes_of(code))
-    taken = [list(dis.get_instructions(each)) for each in codes]
-    texts = {one for each in codes for one in _texts(each.co_consts) if one.isidentifier()}
-    told = set[str]().union(*[each.co_names for each in codes])
-    told -= {name for name in _BY_NAME & told if all(_tells(name, each) for each in taken)}
-    return _Said(
-        frozenset(texts | told),
-        tuple(sorted({chain for each in taken for chain in _global_chains(each)})),
-        frozenset([str(one.argval) for each in taken for one in each if one.opname == "IMPORT_NAME"]),
-        any(map(_draws, taken)),
-    )
-
-
-_BY_NAME = {"getattr", "hasattr"}
-
-
-def _texts(constants: Iterable[Any]) -> Iterator[str]:
-    """Texts among constants, and in tuples of them: by any of them an attribute may be read."""
-    for one in constants:
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, (tuple, frozenset)):
-            yield from _texts(one)
-
-
-def _tells(name: str, code: Sequence[dis.Instruction]) -> bool:
-    """Whether each `getattr` is `getattr(a.b, "name")`, perhaps with a plain default: then it reads what it names."""
-    code = [one for one in code if one.opname not in ("PRECALL", "CACHE", "PUSH_NULL", "EXTENDED_ARG", "NOP")]
-    for k, one in enumerate(code):
-        if one.argval == name and one.opname != "LOAD_CONST" and not (
-            one.opname == "LOAD_GLOBAL" and _names_one(code[k + 1 :])
-        ):
-            return False
-    return True
-
-
-def _names_one(code: Sequence[dis.Instruction]) -> bool:
-    """Whether the arguments of a call are a variable or an attribute of one, a text, and at most one thing more."""
-    k = 1
-    while k < len(code) and code[k].opname == "LOAD_ATTR":
-        k += 1
-    if len(code) < k + 3 or not _is_plain(code[0]) or code[k].opname != "LOAD_CONST":
-        return False
-    given = 3 if _is_plain(code[k + 1]) else 2
-    call = code[k + given - 1]
-    return isinstance(code[k].argval, str) and call.opname.startswith("CALL") and call.arg == given
-
-
-def _is_plain(one: dis.Instruction) -> bool:
-    """A single thing is loaded."""
-    return one.opname.startswith("LOAD_") and one.opname.count("LOAD_") == 1 and one.opname not in _OF_TOP
-
-
-_OF_TOP = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
-"""These load from what is on the stack."""
-
-
-def _draws(code: Sequence[dis.Instruction]) -> bool:
-    """Whether a random generator is made without a seed."""
-    named = False
-    for one in code:
-        if one.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "LOAD_DEREF", "LOAD_FAST"):
-            named = one.argval in ("default_rng", "RandomState", "Random", "SystemRandom")
-        elif one.opname == "CALL" and named and one.arg == 0:
-            return True
-        elif one.opname not in ("PRECALL", "CACHE", "PUSH_NULL"):
-            named = False
-    return False
-
-
-def _global_chains(code: Sequence[dis.Instruction]) -> Iterator[tuple[str, ...]]:
-    """`a.b.c` for each global `a` that the code loads, with the attributes that follow at once."""
-    chain: tuple[str, ...] = ()
-    for one in code:
-        if one.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            if chain:
-                yield chain
-            chain = (one.argval,)
-        elif chain and one.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            chain = (*chain, one.argval)
-        elif one.opname not in ("PRECALL", "CACHE", "PUSH_NULL", "NOP"):
-            if chain:
-                yield chain
-            chain = ()
-    if chain:
-        yield chain

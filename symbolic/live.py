@@ -200,7 +200,7 @@ class Loan:
         if isinstance(function, types.MethodType):
             inner = self._over(function.__func__)
             return function if inner is function.__func__ else types.MethodType(inner, function.__self__)
-        unseen = any(one.foreign or one.names is None or isinstance(one.names, Every) or one.names & _UNSEEN for one in self.watches[:1])
+        unseen = any(map(_sees_more, self.watches[:1]))
         if type(function) is not types.FunctionType or unseen or any(map(_compares, codes_of(function.__code__))):
             return function
         cells, space = self._cells(function), self._space(function)
@@ -254,6 +254,12 @@ class Loan:
             live = self.lent.get(id(watch), (None, None))[0]
             kept.append(watch if live is None or live._read else LiveWatch(watch))
         return kept
+
+
+def _sees_more(watch: Watch) -> bool:
+    """Whether the code can read an array without the array's being told."""
+    names = watch.names
+    return watch.foreign or names is None or isinstance(names, Every) or bool(names & _UNSEEN)
 
 
 def _compares(code: types.CodeType) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -236,7 +236,7 @@ class _Runtime:
         elif code not in net.tried:
             net.tried.add(code)
             held: Any = net._layer  # the layer keeps the function, so the function must not keep the layer
-            made = make(layer, on, len(inputs), lambda *given: self.predict(held(), given))
+            made = make(layer, on, len(inputs), lambda *given, **named: predicted(held(), given, named))
             for name, function in (made or {}).items():
                 set_once(layer, name, function)
 
@@ -381,14 +381,30 @@ def _free(name: str, taken: dict[str, Any], counts: dict[str, int]) -> str:
     return f"{name}_{counts[name]}"
 
 
+def predicted(layer: AnyLayer, inputs: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+    """A prediction, which takes its inputs by position: of names the error says what the function's own are."""
+    if named:
+        placed, title = getattr(type(layer), "placed", None), "Layer"
+        if placed is not None:
+            placed(layer, inputs, named)  # which raises where the function has no such name
+            title = layer.title  # type: ignore[attr-defined]  # it has been made from a function
+        raise TypeError(
+            f"{title}.predict() got an unexpected keyword argument {next(iter(named))!r}; give the inputs by position"
+        )
+    return Installed.runtime.predict(layer, inputs)
+
+
 class _Predict(Method):
     # `Layer.predict`, which gets code of its own with the first prediction in machine code
     __slots__ = ("__doc__",)  # once more, for every class has one
 
-    def __call__(self, layer: AnyLayer, /, *inputs: Any) -> Any:
+    def __call__(self, layer: AnyLayer, /, *inputs: Any, **named: Any) -> Any:
+        if named:
+            return predicted(layer, inputs, named)
         net: Any = getattr_slot(layer) if isinstance(layer, Layer) else None
-        for one in net.shortcuts.kept[:1] if net is not None else ():  # that of the call before, without more ado
-            found = one(inputs)
+        kept = net.shortcuts.kept if net is not None else ()
+        if kept:
+            found = kept[0](inputs)  # that of the call before, without more ado
             if found is not MISS and found is not STALE:
                 return found
         return Installed.runtime.predict(layer, inputs)

@@ -85,6 +85,7 @@ FLOORS: list[list[str]] = [
     [
         "fingerprint",
         "watch",
+        "said",
         "captured",
         "certain",
         "live",

@@ -106,7 +106,8 @@ class Watching:
         for k, (place, expected) in enumerate(self.words):
             found[f"place {k}"], found[f"expected {k}"] = place, expected
         for k, (space, name, value) in enumerate(self.globals):
-            found[f"space {k}"], found[f"name {k}"], found[f"global {k}"] = id(space), id(name), 0 if value is ABSENT else id(value)
+            found[f"space {k}"], found[f"name {k}"] = id(space), id(name)
+            found[f"global {k}"] = 0 if value is ABSENT else id(value)
             self.kept += [space, name, value]
         return found
 
