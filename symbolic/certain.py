@@ -81,6 +81,14 @@ def _known_builtins() -> frozenset[Any]:
     return frozenset([*written, *errors, np.ndarray, np.generic])
 
 
+def _is_known(builtin: Any) -> bool:
+    """Whether it is a function that gives the same for the same; not `__dict__`, nor what somebody put there."""
+    try:
+        return builtin in _known_builtins()
+    except TypeError:  # it has no hash
+        return False
+
+
 class _Followed:
     """What was followed so far: functions, and the modules whose functions they call."""
 
@@ -114,7 +122,7 @@ class _Followed:
             found += inner
         for name in names - space.keys():
             if hasattr(builtins, name):
-                if getattr(builtins, name) not in _known_builtins():
+                if not _is_known(getattr(builtins, name)):
                     return False
             elif not (any(name in vars(one) for one in modules) or _is_method(name)):
                 return False

@@ -106,9 +106,9 @@ class Layer(Callee, Asked, Arraylike, Operators, Generic[In_contra, Out_co]):
     def predict(
         self: Many[A, A2, A3, A4, A5, A6, *Ts, B], a: A, b: A2, c: A3, d: A4, e: A5, f: A6, /, *rest: *Ts
     ) -> B: ...
-    def predict(self, *inputs: Any) -> Any:  # type: ignore[misc]  # mypy does not fit *Ts into *Any
+    def predict(self, *inputs: Any, **named: Any) -> Any:  # type: ignore[misc]  # mypy does not fit *Ts into *Any
         """The network's value; no weight and no optimizer state changes by it."""
-        return Installed.runtime.predict(self, inputs)
+        return Installed.runtime.predict(self, inputs, named)
 
     @overload
     def train(self: One[A, B], a: A, /, *, optimizer: Optimizer | None = None) -> B: ...

@@ -26,6 +26,7 @@ from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Item, Tuple
 from symbolic.paths import Paths, Request
 from symbolic.plan import Program, own
+from symbolic.refusing import refuse_names
 from symbolic.runtime import Installed, install
 from symbolic.shortcut import MISS, STALE, Shortcuts
 from symbolic.spec import AnySpec, TupleSpec, key_of, spec_of
@@ -212,9 +213,9 @@ _OWN = ("__weakref__", "__dict__", "_called", "_code", "_network", "_quick")
 class _Runtime:
     """See `symbolic.layer.Runtime`."""
 
-    def predict(self, layer: AnyLayer, inputs: tuple[Any, ...]) -> Any:
+    def predict(self, layer: AnyLayer, inputs: tuple[Any, ...], named: Mapping[str, Any] | None = None) -> Any:
         net = network(layer)
-        found = net.shortcuts(inputs)
+        found = refuse_names(layer, inputs, named) if named else net.shortcuts(inputs)
         return self._predicted(net, layer, inputs) if found is MISS else found
 
     def _predicted(self, net: Network, layer: AnyLayer, inputs: tuple[Any, ...]) -> Any:
@@ -236,7 +237,7 @@ class _Runtime:
         elif code not in net.tried:
             net.tried.add(code)
             held: Any = net._layer  # the layer keeps the function, so the function must not keep the layer
-            made = make(layer, on, len(inputs), lambda *given, **named: predicted(held(), given, named))
+            made = make(layer, on, len(inputs), lambda *given, **named: self.predict(held(), given, named))
             for name, function in (made or {}).items():
                 set_once(layer, name, function)
 
@@ -381,33 +382,17 @@ def _free(name: str, taken: dict[str, Any], counts: dict[str, int]) -> str:
     return f"{name}_{counts[name]}"
 
 
-def predicted(layer: AnyLayer, inputs: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-    """A prediction, which takes its inputs by position: of names the error says what the function's own are."""
-    if named:
-        placed, title = getattr(type(layer), "placed", None), "Layer"
-        if placed is not None:
-            placed(layer, inputs, named)  # which raises where the function has no such name
-            title = layer.title  # type: ignore[attr-defined]  # it has been made from a function
-        raise TypeError(
-            f"{title}.predict() got an unexpected keyword argument {next(iter(named))!r}; give the inputs by position"
-        )
-    return Installed.runtime.predict(layer, inputs)
-
-
 class _Predict(Method):
     # `Layer.predict`, which gets code of its own with the first prediction in machine code
     __slots__ = ("__doc__",)  # once more, for every class has one
 
     def __call__(self, layer: AnyLayer, /, *inputs: Any, **named: Any) -> Any:
-        if named:
-            return predicted(layer, inputs, named)
-        net: Any = getattr_slot(layer) if isinstance(layer, Layer) else None
-        kept = net.shortcuts.kept if net is not None else ()
-        if kept:
+        net: Any = getattr_slot(layer) if isinstance(layer, Layer) and not named else None
+        if net is not None and (kept := net.shortcuts.kept):
             found = kept[0](inputs)  # that of the call before, without more ado
             if found is not MISS and found is not STALE:
                 return found
-        return Installed.runtime.predict(layer, inputs)
+        return Installed.runtime.predict(layer, inputs, named)
 
 
 install(_Runtime())

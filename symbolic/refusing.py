@@ -5,6 +5,7 @@ Within a trace the trace answers, where it can; else the error names the value, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from symbolic.asking import answer, phrase
@@ -112,3 +113,14 @@ def short(node: AnyLayer, limit: int = 60) -> str:
 
     text = printed(node)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def refuse_names(layer: Any, inputs: tuple[Any, ...], named: Mapping[str, Any]) -> NoReturn:
+    """A prediction takes its inputs by position; the error says what they are, as that of a call does."""
+    placed, title = getattr(type(layer), "placed", None), "Layer"
+    if placed is not None:
+        placed(layer, inputs, named)  # which raises where the function has no such name
+        title = layer.title
+    raise TypeError(
+        f"{title}.predict() got an unexpected keyword argument {next(iter(named))!r}; give the inputs by position"
+    )

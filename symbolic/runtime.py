@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Runtime(Protocol):
     """What the methods of a layer rest on."""
 
-    def predict(self, layer: AnyLayer, inputs: tuple[Any, ...]) -> Any: ...
+    def predict(self, layer: AnyLayer, inputs: tuple[Any, ...], named: Mapping[str, Any] | None = None) -> Any: ...
     def forward(self, layer: AnyLayer, tape: Any) -> Any: ...
     def train(self, layer: AnyLayer, inputs: tuple[Any, ...], optimizer: Any) -> Any: ...
     def trainer(self, layer: AnyLayer, optimizer: Any) -> Trainer[Any, Any]: ...

@@ -85,6 +85,7 @@ class Writer:
 
     def __init__(self) -> None:
         self.lines: list[str] = ["def call(inputs):"]
+        self.asked: set[tuple[int, str]] = set()
         self.names: dict[str, Any] = {"MODES": MODES, "MISS": MISS, "STALE": STALE, "ndarray": np.ndarray}
 
     def write(self, *lines: str, depth: int = 1) -> None:
@@ -143,7 +144,7 @@ class Writer:
         self.write(f"if {stale}:", "    return STALE", depth=depth)
 
     def _watches(self, watches: Sequence[Any], depth: int) -> None:
-        tests = [self._watch(one) for one in watches]
+        tests = [test for one in watches if (test := self._watch(one))]
         if tests:
             self.names["UNBOUND"] = UNBOUND
             self.write("try:", f"    if not ({' and '.join(tests)}):", "        return STALE", depth=depth)
@@ -164,8 +165,8 @@ class Writer:
         value = watch.value()
         if not watch.holds() or watch.value() is not value:
             raise Unusual
-        if isinstance(watch.fetch, Named) and value is ABSENT:  # its path is a single name
-            return f"{watch.fetch.path[0]!r} not in {self.name(watch.fetch.space, 'space')}"
+        if isinstance(watch.fetch, Named):
+            return self._named(watch.fetch, value)
         known = "" if isinstance(watch.fetch, Held) else f"{self.place(watch.fetch)} is {self.name(value, 'seen')}"
         if is_fixed(watch, value):
             return known or "True"
@@ -179,6 +180,19 @@ class Writer:
             entries = [f"{d}[{key!r}] is {self.name(one, 'seen')}" for key, one in value.items()]
             return " and ".join([*([known] if known else []), f"len({d}) == {len(value)}", *entries])
         return f"{self.name(watch.holds, 'holds')}()"
+
+    def _named(self, fetch: Named, value: Any) -> str:
+        """The dictionaries on the way to a name, each asked once for an entry, however many ways lead through it."""
+        tests, space, found = [], fetch.space, None
+        for name in fetch.path:
+            space = space if found is None else vars(found)
+            found = space.get(name)
+            if value is ABSENT:  # then its path is a single name
+                tests.append(f"{name!r} not in {self.name(space, 'space')}")
+            elif (id(space), name) not in self.asked:
+                self.asked.add((id(space), name))
+                tests.append(f"{self.name(space, 'space')}[{name!r}] is {self.name(found, 'seen')}")
+        return " and ".join(tests)
 
 
 def _is_plain(function: Any) -> bool:

@@ -4,13 +4,17 @@
 # mypy: disable-error-code="var-annotated"
 
 import argparse
+import builtins
 import collections
 import contextvars
 import dataclasses
 import enum
 import functools
+import math
+import operator
 import types
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -759,3 +763,167 @@ def test_a_set_of_things_that_cannot_print_themselves() -> None:
 
     things = {Silent()}
     assert np.array_equal(of_array(lambda x: x * sum(one.by for one in things))(X), X * 2.0)
+
+
+# --------------------------------------------------------------------------- names, whoever they belong to
+
+MACHINES = ["numpy", pytest.param("native", marks=pytest.mark.skipif(not find_spec("llvmlite"), reason="no llvmlite"))]
+
+
+class Read:
+    """What the bodies below read by name, beside something that they read otherwise."""
+
+    by = 2.0
+
+    def __init__(self) -> None:
+        self.own = 3.0
+
+    def times(self, x: Any) -> Any:
+        return x * 4.0
+
+    @property
+    def made(self) -> float:
+        return 5.0
+
+
+class Inherits(Read):
+    pass
+
+
+READ: Any = None
+OWN = "own"
+ask = getattr
+READINGS: list[Callable[[Any], Any]] = [
+    lambda x: x * getattr(READ, "by") * READ.own + READ.times(x) * READ.made,  # noqa: B009
+    lambda x: x * READ.by * getattr(READ, "own") + READ.times(x) * READ.made,  # noqa: B009
+    lambda x: x * READ.by * getattr(READ, "own", 1.0) + READ.times(x) * READ.made,
+    lambda x: x * READ.by * getattr(READ, OWN) + READ.times(x) * READ.made,
+    lambda x: x * READ.by * ask(READ, "".join(["o", "wn"])) + READ.times(x) * READ.made,
+    lambda x: x * READ.by * vars(READ)["own"] + READ.times(x) * READ.made,
+    lambda x: x * READ.by * READ.__dict__["own"] + READ.times(x) * READ.made,
+    lambda x: x * READ.by * operator.attrgetter("".join(["o", "wn"]))(READ) + READ.times(x) * READ.made,
+    lambda x: sum(x * getattr(READ, "".join(list(name))) for name in ("by", "own", "made")) + READ.times(x),
+    lambda x: sum(x * getattr(READ, f"{name}") for name in ["by", "own", "made"]) + READ.times(x),
+    lambda x: sum(x * getattr(READ, name[1:]) for name in ["-by", "-own", "-made"]) + getattr(READ, "-times"[1:])(x),
+]
+REBINDINGS: list[Callable[[pytest.MonkeyPatch], None]] = [
+    lambda patch: patch.setattr(Read, "by", 20.0),
+    lambda patch: patch.setattr(Inherits, "by", 21.0, raising=False),
+    lambda patch: patch.setattr(READ, "by", 22.0),
+    lambda patch: patch.setattr(READ, "own", 30.0),
+    lambda patch: patch.setattr(Read, "times", lambda self, x: x * 40.0),
+    lambda patch: patch.setattr(Read, "made", property(lambda self: 50.0)),
+]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("change", REBINDINGS, ids=range(len(REBINDINGS)))
+@pytest.mark.parametrize("function", READINGS, ids=range(len(READINGS)))
+def test_what_is_read_by_name_beside_what_is_not(
+    function: Callable[[Any], Any], change: Any, machine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), "READ", Inherits())
+    with s.use(machine), pytest.MonkeyPatch.context() as patch:
+        follows(function, lambda: change(patch), patch.undo)
+
+
+def test_a_getattr_that_says_its_name_reads_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "READ", Inherits())
+    net = of_array(READINGS[1])
+    for k in range(3):
+        READ.other = k
+        net(X)
+    assert net.traces() == 1
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_an_attribute_of_a_module_whose_name_is_computed(machine: Any) -> None:
+    with s.use(machine):
+        change, back = set_by(SPACE)
+        follows(lambda x: x * getattr(SPACE, "".join(["b", "y"])), change, back)
+        undo = functools.partial(setattr, MODULE, "scale", 2.0)
+        follows(lambda x: x * getattr(MODULE, "".join(["sca", "le"])), lambda: setattr(MODULE, "scale", 5.0), undo)
+
+
+BUILTIN: list[tuple[str, Callable[[Any], Any]]] = [
+    ("sum", lambda x: sum([x, x * 2.0])),
+    ("sum", lambda x: (lambda: x * sum([1.0, 2.0]))()),
+    ("abs", lambda x: x * abs(-3.0)),
+    ("max", lambda x: x * max(1.0, 2.0)),
+    ("len", lambda x: x * len([1, 2])),
+    ("float", lambda x: x * float("2")),
+]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(("name", "function"), BUILTIN, ids=range(len(BUILTIN)))
+def test_a_global_that_comes_to_shadow_a_builtin(name: str, function: Any, machine: Any) -> None:
+    with s.use(machine):
+        follows(
+            function,
+            lambda: globals().update({name: lambda *given: 7.0 * np.ones(2)}),
+            lambda: globals().pop(name),
+        )
+
+
+def replaced(owner: Any, name: str, by: Any) -> tuple[Callable[[], None], Callable[[], None]]:
+    return functools.partial(setattr, owner, name, by), functools.partial(setattr, owner, name, getattr(owner, name))
+
+
+def copied(x: Any) -> Any:
+    return x * 3.0
+
+
+PATCHED: list[tuple[Callable[[Any], Any], Any]] = [
+    (lambda x: x * pow(2.0, 3.0), replaced(builtins, "pow", lambda *given: 9.0)),
+    (lambda x: np.exp(x), replaced(np, "exp", functools.wraps(np.exp)(copied))),
+    (lambda x: np.sinc(x), replaced(np, "sinc", copied)),
+    (lambda x: x * np.pi, replaced(np, "pi", 3.0)),
+    (lambda x: np.linalg.norm(x) * x, replaced(np.linalg, "norm", lambda x: 3.0)),
+    (lambda x: x * math.floor(2.5), replaced(math, "floor", lambda x: 7.0)),
+    (lambda x: operator.mul(x, 2.0), replaced(operator, "mul", lambda a, b: a * b * b)),
+]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(("function", "change"), PATCHED, ids=range(len(PATCHED)))
+def test_a_function_of_a_library_that_is_replaced(function: Any, change: Any, machine: Any) -> None:
+    with s.use(machine):
+        follows(function, *change)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_module_whose_name_comes_to_stand_for_another(machine: Any) -> None:
+    with s.use(machine), pytest.MonkeyPatch.context() as patch:
+        other = types.SimpleNamespace(sqrt=lambda x: 7.0)
+        follows(lambda x: x * math.sqrt(4.0), lambda: patch.setitem(globals(), "math", other), patch.undo)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_dictionary_that_is_written_to_at_each_call_still_shows_what_matters(machine: Any) -> None:
+    with s.use(machine):
+        net = of_array(lambda x: x * SCALE + max(1.0, 2.0))
+        for k in range(4):
+            globals()["UNREAD"] = k
+            assert near(net.predict(X), X * 2.0 + 2.0)
+        assert net.traces() == 1
+        set_scale(5.0)
+        try:
+            assert near(net.predict(X), X * 5.0 + 2.0)
+        finally:
+            set_scale(2.0)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_prediction_by_name_says_what_the_function_takes(machine: Any) -> None:
+    def scaled(x: Any) -> Any:
+        return x * 2.0
+
+    with s.use(machine):
+        net: Any = of_array(scaled)
+        for _ in range(3):
+            with pytest.raises(TypeError, match=r"^scaled: got an unexpected keyword argument 'y'.*call scaled\(x\)"):
+                net.predict(X, y=X)
+            with pytest.raises(TypeError, match=r"^scaled.predict\(\) got an unexpected keyword argument 'x'"):
+                net.predict(x=X)
+            assert near(net.predict(X), X * 2.0)

@@ -6,10 +6,13 @@ at fixed addresses.
 
 from __future__ import annotations
 
+import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from symbolic.backends.native.layouts import LIST_ENTRIES, LIST_SIZE, word_at
 from symbolic.fingerprint import ABSENT
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Watching"]
 
-_CELL, _DICT_USED, _FURTHEST = 16, 16, 160
+_CELL, _DICT_USED, _DICT_VERSION, _FURTHEST = 16, 16, 24, 160
 
 
 class Watching:
@@ -105,23 +108,80 @@ class Watching:
         found = {}
         for k, (place, expected) in enumerate(self.words):
             found[f"place {k}"], found[f"expected {k}"] = place, expected
-        for k, (space, name, value) in enumerate(self.globals):
-            found[f"space {k}"], found[f"name {k}"] = id(space), id(name)
-            found[f"global {k}"] = 0 if value is ABSENT else id(value)
-            self.kept += [space, name, value]
+        for k, (_, name, value) in enumerate(self.globals):
+            found[f"name {k}"], found[f"global {k}"] = id(name), 0 if value is ABSENT else id(value)
+            self.kept += [name, value]
+        groups = self.groups
+        versions = np.zeros(len(groups), np.uint64)  # of no dictionary: the first call looks up
+        self.kept.append(versions)
+        for k, group in enumerate(groups):
+            space = self.globals[group[0]][0]
+            found[f"space {k}"], found[f"version {k}"] = id(space), versions.ctypes.data + 8 * k
+            self.kept.append(space)
         return found
 
     @property
-    def kinds(self) -> tuple[int, int]:
+    def groups(self) -> list[list[int]]:
+        """The numbers of the names that are looked up in the same dictionary."""
+        found: dict[int, list[int]] = {}
+        for k, (space, _, _) in enumerate(self.globals):
+            found.setdefault(id(space), []).append(k)
+        return list(found.values())
+
+    @property
+    def kinds(self) -> tuple[int, list[list[int]], bool]:
         """What the code for it depends on."""
-        return len(self.words), len(self.globals)
+        return len(self.words), self.groups, _has_versions()
 
     def write(self, e: Entry, otherwise: str) -> None:
         """Guards: whatever is not as it was leads away."""
         for k in range(len(self.words)):
             e.same_object(e.word(f"place {k}"), e.word(f"expected {k}"), otherwise)
-        for k in range(len(self.globals)):
-            e.same_global(e.word(f"space {k}"), e.word(f"name {k}"), e.word(f"global {k}"), otherwise)
+        for k, group in enumerate(self.groups):
+            if _has_versions():
+                self._unless_same(e, k, group, otherwise)
+            else:
+                self._looked_up(e, k, group, otherwise)
+
+    def _looked_up(self, e: Entry, k: int, group: Sequence[int], otherwise: str) -> None:
+        for one in group:
+            e.same_global(e.word(f"space {k}"), e.word(f"name {one}"), e.word(f"global {one}"), otherwise)
+
+    def _unless_same(self, e: Entry, k: int, group: Sequence[int], otherwise: str) -> None:
+        """A dictionary that nobody has written to since its names were looked up holds what it held."""
+        f, written, same = e.f, e.f.label("written"), e.f.label("same")
+        seen, version = e.word(f"version {k}"), e.read(e.word(f"space {k}"), _DICT_VERSION, "i64")
+        f.branch(f.compare("eq", version, f.load(seen, "i64")), same, written)
+        f.start(written)
+        self._looked_up(e, k, group, otherwise)
+        f.store(version, seen)  # as it was before the names were looked up
+        f.jump(same)
+        f.start(same)
+
+
+@cache
+def _has_versions() -> bool:
+    """Whether a dictionary has a number that is another one after each change, as up to Python 3.13."""
+    module = types.ModuleType("module")
+    names = vars(module)
+    changes: list[Callable[[], Any]] = [
+        lambda: names.update(a=1),
+        lambda: names.update(a=2),
+        lambda: names.__setitem__("b", 3),
+        lambda: names.pop("a"),
+        lambda: setattr(module, "b", 5),
+        lambda: names.clear(),
+        lambda: names.setdefault("c", 1),
+        lambda: names.popitem(),
+    ]
+    seen = [word_at(id(names) + _DICT_VERSION)]
+    for change in changes:
+        change()
+        again = [word_at(id(names) + _DICT_VERSION) for _ in range(2)]
+        if again[0] in seen or again[0] != again[1]:
+            return False
+        seen.append(again[0])
+    return sys.implementation.name == "cpython" and sys.version_info < (3, 14)
 
 
 @cache
