@@ -142,34 +142,7 @@ work.on:
   %rest = sub i64 %count, %mine
   %nothing = icmp eq i64 %rest, 0
   br i1 %nothing, label %over, label %awake
-awake:
-  %since = call i64 @now()
-  br label %look
-look:
-  %have = load atomic i64, ptr %finished seq_cst, align 8
-  %all = icmp eq i64 %have, %rest
-  br i1 %all, label %over, label %pause
-pause:
-  call void @PAUSE
-  %time = call i64 @now()
-  %passed = sub i64 %time, %since
-  %soon = icmp ult i64 %passed, AWAKE
-  br i1 %soon, label %look, label %sleep
-sleep:
-  %l2 = call i32 @pthread_mutex_lock(ptr %lock)
-  store atomic i64 1, ptr %waits seq_cst, align 8
-  br label %check
-check:
-  %there = load atomic i64, ptr %finished seq_cst, align 8
-  %done = icmp eq i64 %there, %rest
-  br i1 %done, label %woken, label %wait
-wait:
-  %w = call i32 @pthread_cond_wait(ptr %end, ptr %lock)
-  br label %check
-woken:
-  store atomic i64 0, ptr %waits seq_cst, align 8
-  %u2 = call i32 @pthread_mutex_unlock(ptr %lock)
-  br label %over
+UNTIL_ALL_IS_DONE
 over:
   store atomic i64 0, ptr %busy seq_cst, align 8
   ret void
@@ -195,13 +168,17 @@ rouse:
   %s1 = call i32 @pthread_cond_signal(ptr %end)
   %u1 = call i32 @pthread_mutex_unlock(ptr %lock)
   br label %awake
-awake:
+UNTIL_THERE_IS_WORK
+}
+"""
+
+_WAITING = """awake:
   %since = call i64 @now()
   br label %look
 look:
-  %now = load atomic i64, ptr %state seq_cst, align 8
-  %left = call i1 @open(i64 %now)
-  br i1 %left, label %help, label %pause
+  %seen = load atomic i64, ptr %WATCHED seq_cst, align 8
+  %so = ASKED %seenGIVEN
+  br i1 %so, label %THEN, label %pause
 pause:
   call void @PAUSE
   %time = call i64 @now()
@@ -210,21 +187,31 @@ pause:
   br i1 %soon, label %look, label %sleep
 sleep:
   %l2 = call i32 @pthread_mutex_lock(ptr %lock)
-  %more = atomicrmw add ptr %sleepers, i64 1 seq_cst
+  %before2 = atomicrmw add ptr %COUNTED, i64 1 seq_cst
   br label %check
 check:
-  %then = load atomic i64, ptr %state seq_cst, align 8
-  %again = call i1 @open(i64 %then)
-  br i1 %again, label %woken, label %wait
+  %seen2 = load atomic i64, ptr %WATCHED seq_cst, align 8
+  %so2 = ASKED %seen2GIVEN
+  br i1 %so2, label %woken, label %wait
 wait:
-  %w = call i32 @pthread_cond_wait(ptr %wake, ptr %lock)
+  %w = call i32 @pthread_cond_wait(ptr %PLACE, ptr %lock)
   br label %check
 woken:
-  %less = atomicrmw sub ptr %sleepers, i64 1 seq_cst
+  %after2 = atomicrmw sub ptr %COUNTED, i64 1 seq_cst
   %u2 = call i32 @pthread_mutex_unlock(ptr %lock)
-  br label %help
-}
-"""
+  br label %THEN"""
+
+
+def _until(watched: str, asked: str, given: str, counted: str, place: str, then: str) -> str:
+    """Look whether it is so as long as one is awake, then sleep, counted as one who does, and go on when it is."""
+    words = {"WATCHED": watched, "ASKED": asked, "GIVEN": given, "COUNTED": counted, "PLACE": place, "THEN": then}
+    return _replaced(_WAITING, words)
+
+
+def _replaced(found: str, words: dict[str, str]) -> str:
+    for word, said in words.items():
+        found = found.replace(word, said)
+    return found
 
 
 def text() -> str:
@@ -232,12 +219,11 @@ def text() -> str:
     pause = _PAUSES[host().machine]
     name, given = pause.rstrip(")").split("(")
     words = {
+        "UNTIL_ALL_IS_DONE": _until("finished", "icmp eq i64", ", %rest", "waits", "end", "over"),
+        "UNTIL_THERE_IS_WORK": _until("state", "call i1 @open(i64", ")", "sleepers", "wake", "help"),
         "PLACES": "\n".join(f"  %{name} = getelementptr i64, ptr %team, i64 {k}" for name, k in _PLACES.items()),
         "DECLARED": f"{name}({given.split()[0] if given else ''})",
         "PAUSE": pause,
         "AWAKE": str(AWAKE),
     }
-    found = _TEXT
-    for word, said in words.items():
-        found = found.replace(word, said)
-    return found
+    return _replaced(_TEXT, words)
