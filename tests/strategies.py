@@ -139,10 +139,9 @@ DOMAINS: dict[str, Callable[[Draw, Shape], Any]] = {
 """Values within a domain that an operation declares, and two kinds of values that functions of NaN are for."""
 
 
-def with_examples(count: int, body: Callable[[Draw], None]) -> None:
-    """Run a body on so many examples without 0-d arrays, the same ones at each run; NumPy may warn of the values."""
-
-    @settings(
+def same_at_each_run(count: int) -> settings:
+    """So many examples, of which none is kept, shrunk or left out for its time."""
+    return settings(
         max_examples=count,
         database=None,
         suppress_health_check=list(HealthCheck),
@@ -150,6 +149,12 @@ def with_examples(count: int, body: Callable[[Draw], None]) -> None:
         derandomize=True,
         deadline=None,
     )
+
+
+def with_examples(count: int, body: Callable[[Draw], None]) -> None:
+    """Run a body on so many examples without 0-d arrays, the same ones at each run; NumPy may warn of the values."""
+
+    @same_at_each_run(count)
     @given(st.data())
     def run(data: st.DataObject) -> None:
         draw = Draw(data)

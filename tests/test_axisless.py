@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 from answers import attempt
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import Draw, Shape, shapes
+from strategies import Draw, Shape, same_at_each_run, shapes
 from subjects import SUBJECTS, Subject, entries, leaves, network
 
 import symbolic as s
@@ -60,14 +60,7 @@ PYTHONS = ("np.allclose", "np.array_equal", "np.array_equiv", "np.count_nonzero"
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=str)
 def test_of_every_function(subject: Subject, machine: str) -> None:
-    @settings(
-        max_examples=EXAMPLES,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-        derandomize=True,
-        deadline=None,
-    )
+    @same_at_each_run(EXAMPLES)
     @given(st.data())
     def run(data: st.DataObject) -> None:
         call = subject.arguments(Few(data))
