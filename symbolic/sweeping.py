@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import gc
 import os
-import threading
 from types import TracebackType
+
+from symbolic.forking import rlock
 
 __all__ = ["unswept"]
 
@@ -25,20 +26,20 @@ class unswept:  # noqa: N801  # it is entered like a function of contextlib's
 
     def __enter__(self) -> None:
         with _State.lock:
-            if not _State.within:
+            _State.within += 1  # first: the handler of a signal, which may trace, finds that we are within
+            if _State.within == 1:
                 _State.resumes = gc.isenabled()
                 gc.disable()
-            _State.within += 1
 
     def __exit__(self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None) -> None:
         with _State.lock:
-            _State.within = max(_State.within - 1, 0)  # a child that was forked within begins anew
-            if not _State.within and _State.resumes:
+            if _State.within == 1 and _State.resumes:
                 gc.enable()
+            _State.within = max(_State.within - 1, 0)  # a child that was forked within begins anew
 
 
 class _State:
-    lock = threading.Lock()
+    lock = rlock()
     within = 0
     """How many threads are in such a block, or how deep."""
     resumes = False
@@ -46,7 +47,6 @@ class _State:
 
 def _in_child() -> None:
     """The threads that were in a block have stayed behind."""
-    _State.lock = threading.Lock()
     if _State.within and _State.resumes:
         gc.enable()
     _State.within = 0

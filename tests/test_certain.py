@@ -337,3 +337,40 @@ def test_a_child_that_is_forked_meanwhile_collects() -> None:
             os._exit(0 if gc.isenabled() else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert gc.isenabled()
+
+
+def test_a_handler_in_between_leaves_the_collector_as_it_was() -> None:
+    """At each instruction of a block's beginning and end in turn, a handler that traces comes in between."""
+    codes = {unswept.__enter__.__code__, unswept.__exit__.__code__}
+
+    def run(n: int) -> bool:
+        left = n
+
+        def stepped(frame: Any, event: str, given: Any) -> Any:
+            nonlocal left
+            left -= event == "opcode"
+            if left == 0:
+                sys.settrace(None)
+                with unswept():
+                    pass
+            return stepped if left > 0 else None
+
+        def called(frame: Any, event: str, given: Any) -> Any:
+            if frame.f_code not in codes:
+                return None
+            frame.f_trace_opcodes = True
+            return stepped
+
+        sys.settrace(called)
+        try:
+            with unswept():
+                pass
+        finally:
+            sys.settrace(None)
+        return left <= 0
+
+    n = 1
+    while run(n):
+        assert gc.isenabled(), n
+        n += 1
+    assert gc.isenabled() and n > 40
