@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import cmath
-import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -14,6 +12,7 @@ import numpy as np
 from symbolic.context import here, inside
 from symbolic.differentiate import gradients, ones_like
 from symbolic.errors import LayerError, NonFiniteError, ShapeError, Where, located
+from symbolic.finiteness import entirely_finite, finite
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Identity, Weight
@@ -238,33 +237,6 @@ class Timed(Mode):
         row[at >= self.split] += time.perf_counter() - start
 
 
-def finite(values: Sequence[Any]) -> bool:
-    """Whether no entry is infinite or NaN, by sums: quick, and no is only a reason to look closer."""
-    arrays = []
-    for value in values:
-        if type(value) is float:
-            if not math.isfinite(value):
-                return False
-        elif isinstance(value, (np.ndarray, np.generic)):
-            if value.dtype.kind in "fc":
-                arrays.append(value)
-        elif isinstance(value, complex):
-            if not cmath.isfinite(value):
-                return False
-        elif isinstance(value, tuple) and not finite(value):
-            return False
-    if not arrays:
-        return True
-    with np.errstate(all="ignore"):
-        return all(np.isfinite(np.add.reduce(value, axis=None)) for value in arrays)
-
-
-def entirely_finite(value: Any) -> bool:
-    return finite((value,)) or bool(
-        isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fc" and np.isfinite(value).all()
-    )
-
-
 class Specialization:
     """A trace for inputs of given specs, and its programs: each is built when it is first needed."""
 
@@ -369,4 +341,4 @@ def is_differentiable(spec: AnySpec) -> bool:
     return not isinstance(spec, TupleSpec) and delta_spec(spec) is not None
 
 
-__all__ = ["Executable", "Specialization", "Timed", "entirely_finite", "finite", "flat", "prepared", "shaped"]
+__all__ = ["Executable", "Specialization", "Timed", "flat", "prepared", "shaped"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -54,6 +55,8 @@ class Program:
     outputs: tuple[int, ...]
     aliases: list[int]
     copied: list[bool]
+    looked: tuple[int, ...]
+    """The instructions that are products of gradients within the function, whose NaN a result would show."""
     large: bool | None = None
     """Whether some arrays are worth cutting, once that was asked."""
 
@@ -74,7 +77,8 @@ class Program:
         self.constants: list[tuple[int, Any]] = []
         self.instructions: list[Instruction] = []
         self.split = 0
-        asked = hidden(order[forward:], facts)
+        within = any(isinstance(node, Chain) for node in order[:forward])
+        asked = hidden(order, facts, roots[:primal]) if within else hidden(order[forward:], facts)
         for at, node in enumerate(order):
             if node in slots:
                 continue
@@ -90,12 +94,29 @@ class Program:
                     where=place_of(node._origin),
                     remedy="return what the next call needs and pass it in; keep no traced value on self or outside",
                 )
+        self.looked = _looked(self.instructions[: self.split], asked) if within else ()
         self.size = len(slots)
         self.specs: list[AnySpec] = [facts.spec(node) for node in slots]  # of what each slot holds
         self.outputs = tuple([slots[root] for root in roots])
         self.aliases = _aliases(self)
         _take_over(self)
         self.copied = _copied(self)
+
+    def plainly(self) -> Program:
+        """The program of machine code, which multiplies plainly where a result would show a NaN of 0 · ∞.
+
+        Where one does, the machine has this program run instead, whose products take care at once.
+        """
+        if not self.looked:
+            return self
+        found = copy(self)
+        found.instructions, found.looked = list(self.instructions), ()
+        for at in self.looked:
+            one = self.instructions[at]
+            found.instructions[at] = one._replace(
+                kernel=one.node.kernel([self.specs[k] for k in one.sources], one.spec)[0]
+            )
+        return found
 
     def slots(self, values: Sequence[Any]) -> list[Any]:
         """The slots before the first instruction."""
@@ -193,6 +214,14 @@ def is_careful(one: Instruction) -> bool:
     """Whether it multiplies by the convention of `Chain` at once, and not only when the pass is repeated."""
     kernel = one.kernel.kernel if isinstance(one.kernel, _Within) else one.kernel
     return kernel in (Chain.careful, Chain.careful_into)
+
+
+def _looked(instructions: Sequence[Instruction], asked: set[AnyLayer]) -> tuple[int, ...]:
+    """Which products of a function need no care at once; what has an effect is not run again, and needs it."""
+    if any(one.node.effect for one in instructions):
+        return ()
+    found = [at for at, one in enumerate(instructions) if isinstance(one.node, Chain) and one.node not in asked]
+    return tuple([at for at in found if instructions[at].node._origin.floating is None])
 
 
 class _Within:

@@ -12,7 +12,8 @@ from symbolic.backends.native.abi import Callee, detach, quick
 from symbolic.changes import COMMITTING, STEPPING, commit
 from symbolic.context import here, inside
 from symbolic.errors import DtypeError, NonFiniteError, SymbolicError, Where, place_of, warn
-from symbolic.execution import Executable, Specialization, Timed, entirely_finite, finite, prepared, shaped
+from symbolic.execution import Executable, Specialization, Timed, prepared, shaped
+from symbolic.finiteness import entirely_finite, finite
 from symbolic.layer import AnyLayer, In_contra, Out_co, refuse
 from symbolic.leaves import Weight, as_kind, like
 from symbolic.shortcut import MISS, Shortcuts

@@ -16,6 +16,7 @@ PACKAGE = ROOT / "symbolic"
 FLOORS: list[list[str]] = [
     [
         "errors",
+        "finiteness",
         "forking",
         "spec",
         "dims",

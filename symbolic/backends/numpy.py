@@ -12,13 +12,17 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from symbolic.backends.quiet import HEARD, hushed, loud
 from symbolic.backends.schedule import Unit, members_of, schedule
 from symbolic.backends.writer import Writer
+from symbolic.finiteness import finite
 from symbolic.forking import lock
 from symbolic.plan import Program
 from symbolic.spec import spec_of
 
 LONGEST = 1000  # instructions of one function; Python's compiler takes 20 µs for each
+_ATTEMPTS = 4
+"""Runs that had to be repeated with care, after which none is begun without."""
 
 
 class Compiled:
@@ -29,11 +33,12 @@ class Compiled:
 
     names: dict[str, Any]
     lock: Any
+    into: tuple[int, ...]
     whole: Callable[..., Any] | None
     buffered: bool
 
     def __init__(self, program: Program, into: Sequence[int] = ()) -> None:
-        self.program = program
+        self.program, self.into = program, tuple(into)
         order = schedule(program)
         self.writer = Writer(program, into, order)
         self.names = self.writer.names
@@ -126,6 +131,45 @@ class Compiled:
         self.program.fail(error, at, specs)
 
 
+class Looking(Compiled):
+    """A program with gradients within, multiplied plainly, and run again with care where that may have been wrong.
+
+    That is: where a result is not finite, where NumPy would have warned (the plain product of 0 and ∞ is no reason for
+    a warning, all else is), or where an operation raised.
+    """
+
+    careful: Compiled | None
+    again: int
+
+    def __init__(self, program: Program, into: Sequence[int] = ()) -> None:
+        super().__init__(program.plainly(), into)
+        self.whole_program, self.buffered = program, True
+        self.careful, self.again = None, 0
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        return self._looked_at
+
+    def _looked_at(self, *given: Any) -> Sequence[Any]:
+        if self.again < _ATTEMPTS:
+            plain, heard, token = super().function, HEARD.times, hushed()
+            try:
+                results: Sequence[Any] = plain(*given)
+                if HEARD.times == heard and finite(results):
+                    return results
+            except Exception:
+                pass
+            finally:
+                loud(token)
+            self.again += 1
+        if self.careful is None:
+            self.careful = Compiled(self.whole_program, self.into)
+        return self.careful.function(*given)  # type: ignore[no-any-return]  # generated
+
+    def failed(self, error: Exception) -> NoReturn:
+        (self.careful or super()).failed(error)
+
+
 def _cut(order: Sequence[Unit]) -> list[list[Unit]]:
     """The order in pieces of a length that Python compiles at once."""
     return [list(order[k : k + LONGEST]) for k in range(0, len(order), LONGEST)] or [[]]
@@ -133,4 +177,4 @@ def _cut(order: Sequence[Unit]) -> list[list[Unit]]:
 
 def compiled(program: Program, into: Sequence[int] = ()) -> Compiled:
     """The program as code."""
-    return Compiled(program, into)
+    return Looking(program, into) if program.looked else Compiled(program, into)

@@ -197,7 +197,7 @@ class Native(Placed):
         if results is None:  # NumPy has another answer, or raises
             return self._plainly(given[:count], given[count:])
         flag, primal = int(self.table[FLAGGED]), results[: self.program.primal]
-        if flag & ODD and not self.observed and not all(map(_is_finite, primal)):
+        if (flag & ODD or self.program.looked) and not self.observed and not all(map(_is_finite, primal)):
             return self._plainly(given[:count], given[count:])
         return results
 

@@ -49,9 +49,9 @@ class Making(Placed):
     specs: list[AnySpec]
 
     def __init__(self, program: Program, into: Sequence[int] = (), on: Host | None = None, apart: bool = False) -> None:
-        self.program, self.into, self.on, self.apart = program, tuple(into), on, apart
+        self.program, self.into, self.on, self.apart = program.plainly(), tuple(into), on, apart
         self.host = on or host()
-        self.lowered = Lowered(program, rule)
+        self.lowered = Lowered(self.program, rule)
         self.specs = self.lowered.specs
         self.results = [self.lowered.result(k) for k in program.outputs]
         for base in dict.fromkeys(self.results):
