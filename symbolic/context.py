@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -123,11 +124,48 @@ def source() -> Where:
     frame = user_frame(sys._getframe(1))
     floating = here.floating
     if floating is not None:
-        now = np.geterr()
-        floating = None if now == floating else now
+        now = settings()
+        floating = None if now is floating or now == floating else now
     if frame is None:
         return Where(here.path, "", 0, floating)
-    return Where(here.path, frame.f_code.co_filename, frame.f_lineno, floating)
+    return _where(Where, (here.path, frame.f_code.co_filename, frame.f_lineno, floating))
+
+
+_where = tuple.__new__  # which takes a third of the time, for every node
+
+
+def settings() -> Mapping[str, Any]:
+    """NumPy's floating-point settings, as `np.geterr` tells; one object for as long as nobody changes them."""
+    global _SETTINGS
+    now = _VARIABLE.get(None)
+    seen, told = _SETTINGS
+    if now is not seen or told is None:
+        told = np.geterr()
+        _SETTINGS = now, told
+    return told
+
+
+def _variable() -> Any:
+    """What NumPy keeps its settings in: whoever changes them puts another object there."""
+    try:
+        found: Any = import_module("numpy._core.umath")._extobj_contextvar
+        before = found.get(None)
+        with np.errstate(all="raise"):
+            changes = found.get(None) is not before
+    except (ImportError, AttributeError):
+        return _Unknown()
+    return found if changes else _Unknown()
+
+
+class _Unknown:
+    """In the place of that, where this NumPy keeps them elsewhere: never the same object."""
+
+    def get(self, default: object) -> object:
+        return object()
+
+
+_VARIABLE: Any = _variable()
+_SETTINGS: tuple[object, Mapping[str, Any] | None] = (None, None)
 
 
 def trying() -> bool:

@@ -12,12 +12,16 @@ from symbolic.differentiate import gradients, ones_like
 from symbolic.errors import DtypeError, ShapeError, place_of
 from symbolic.execution import joined
 from symbolic.layer import AnyLayer, Layer
-from symbolic.leaves import set_once
+from symbolic.leaves import Identity, Projection, set_once
 from symbolic.literal import delta_spec
 from symbolic.ops.passing import Mark, Tuple
 from symbolic.spec import Spec, describe, show
 from symbolic.trace import Tracing
 from symbolic.values import finished, gathered
+
+
+def _entries(input: AnyLayer) -> Sequence[AnyLayer]:
+    return input.operands if isinstance(input, Tuple) else (input,)
 
 
 class Differentiated(Layer[Any, Any]):
@@ -49,8 +53,16 @@ class Differentiated(Layer[Any, Any]):
         return Differentiated(layer, self.argnums[0] if self.single else self.argnums, self.value)(*inputs)
 
     def apply(self, input: AnyLayer) -> AnyLayer:
-        entries_ = input.operands if isinstance(input, Tuple) else (input,)
-        marks: list[AnyLayer] = [Mark.make((one,)) for one in entries_]
+        return self._by([Mark.make((one,)) for one in _entries(input)])
+
+    def _alone(self, input: AnyLayer) -> AnyLayer:
+        """The same for inputs that nobody else reads or writes: they are the variables themselves, and not copied."""
+        entries_ = _entries(input)
+        bare = all(isinstance(one, (Identity, Projection)) for one in entries_)
+        return self._by(list(entries_)) if bare else self.apply(input)
+
+    def _by(self, marks: Sequence[AnyLayer]) -> AnyLayer:
+        """The gradient by variables."""
         output = self.layer.apply(joined(marks))
         self._check(output, marks)
         for k in self.argnums:

@@ -8,7 +8,7 @@ from typing import Any
 from symbolic.errors import fail
 from symbolic.layer import AnyLayer
 from symbolic.ops.operation import Operation
-from symbolic.spec import UNKNOWN, AnySpec, Spec, describe, interned, product
+from symbolic.spec import INFERRED, UNKNOWN, AnySpec, Spec, describe, interned, product
 
 
 class Inference:
@@ -33,7 +33,11 @@ class Inference:
             except KeyError:
                 operands = []
             if operands or not root.operands:
-                return self._of(root, operands)
+                like = None if root.parameters else INFERRED.get((type(root), *map(id, operands)))
+                if like is None:
+                    return self._of(root, operands)
+                specs[root] = like[0]
+                return like[0]
         for node in unseen(root, specs):
             if isinstance(node, Operation):
                 self._of(node, [specs[one] for one in node.operands])
@@ -53,6 +57,8 @@ class Inference:
         spec = self.spec(node)
         if not isinstance(spec, Spec):
             return None
+        if what == "dtype":
+            return spec.dtype
         if what == "size":
             return None if spec.shape is None else product(spec.shape)
         return getattr(spec, what)

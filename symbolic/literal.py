@@ -124,7 +124,8 @@ def to_literal(value: Any) -> AnyLayer:
 def as_layer(value: Any) -> AnyLayer:
     """An operand: layers as they are, with assignments that were made to them; natives as Literals."""
     if isinstance(value, Layer):
-        return value if here.trace is None else here.trace.resolve(value)
+        trace = here.trace
+        return value if trace is None else trace.resolve(value)
     if isinstance(value, Lent):
         return value.leaf()
     if isinstance(value, np.ndarray) and value.dtype.hasobject:

@@ -63,6 +63,7 @@ class Code(Protocol):
 
 class _Choice:
     name: ClassVar[str] = os.environ.get("SYMBOLIC_MACHINE", "").strip().lower() or "auto"
+    able: ClassVar[bool] = False
     made: ClassVar[weakref.WeakSet[Executable]] = weakref.WeakSet()
     """What has code, and would have other code under another choice."""
 
@@ -131,7 +132,10 @@ def _check_settings() -> None:
 
 
 def _there() -> bool:
-    return find_spec("llvmlite") is not None
+    """Whether `llvmlite` is installed, which is looked for in many folders, until it was found."""
+    if not _Choice.able:
+        _Choice.able = find_spec("llvmlite") is not None
+    return _Choice.able
 
 
 def _choose(machine: str) -> None:
@@ -252,8 +256,7 @@ class Waiting:
 def _kept(one: Executable) -> Code | None:
     """Native code that was compiled before: nothing heavy is loaded for it."""
     try:
-        from symbolic.backends.native.identity import outline_of
-        from symbolic.backends.native.store import is_known
+        from symbolic.backends.native.store import is_known, outline_of
 
         if not is_known(outline_of(one.program, one.into)):
             return None  # none of the rooms is loaded in which code is run

@@ -71,11 +71,11 @@ class Network(Paths):
     def _traced(self, value: Any, twice: bool) -> tuple[Tracing, Inference]:
         names, values = getattr(self.layer, "input_names", ()), list(entries(value))
         leaves: list[AnyLayer] = [Projection(k, names[k] if k < len(names) else "") for k in range(len(values))]
-        if type(value) is not tuple and leaves:
-            leaves = [Identity(names[0] if names else "")]
+        leaves = [Identity(names[0] if names else "")] if type(value) is not tuple and leaves else leaves
         facts = Inference(dict(zip(leaves, map(spec_of, values), strict=True)))
         argument = structured(value, iter(leaves))
-        return trace(lambda: self.layer.apply(argument), leaves, facts, twice, values), facts
+        apply = getattr(self.layer, "_alone", self.layer.apply)
+        return trace(lambda: apply(argument), leaves, facts, twice, values), facts
 
     # ------------------------------------------------------------------ running
     def execute(self, executable: Executable, values: Sequence[Any]) -> Sequence[Any]:

@@ -17,15 +17,14 @@ Statements: TypeAlias = list[ast.stmt]
 
 
 def readings(lines: Sequence[str], line: int) -> Iterator[tuple[Statements, Statements, Statements]]:
-    """The imports of a module, the statements in which a line stands, and these once more, to be changed.
+    """The imports of a module, the statements in which a line stands, and these to be changed, when they were compiled.
 
     First by what stands in a block of lines, which is most often right, and quick: then by the whole text. Which it is
     shows when the code that comes of it is compared with the function's own.
     """
-    block = _block(lines, line)
-    first, second = _parsed_here(block), _parsed_here(block)
-    if first is not None and second is not None and len(first.body) == 1:
-        yield _imported(lines), first.body, second.body
+    block = _parsed_here(_block(lines, line))
+    if block is not None and len(block.body) == 1:
+        yield _imported(lines), block.body, block.body  # nobody else has this tree
     module = _parsed("".join(lines)) if lines else None
     statements = [] if module is None else _statements(module, line)
     if module is not None and statements:

@@ -16,6 +16,7 @@ import linecache
 import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from symbolic.reading import readings, within
@@ -85,14 +86,20 @@ def _rewritten(code: types.CodeType, space: dict[str, Any], hooks: Hooks) -> typ
     lines = linecache.getlines(code.co_filename, space)
     for imports, statements, again in readings(lines, code.co_firstlineno):
         before = _compiled([*imports, *statements], code)
-        after = _compiled([*imports, *_Rewriter().visit(ast.Module(again, [])).body], code)
-        if before is None or after is None:
+        at = None if before is None else _place(before, code)
+        if at is None:
             continue
-        for one, other in zip(codes_of(before), codes_of(after), strict=False):
-            if _is_same(one, code):
-                fits = one.co_name == other.co_name and code.co_freevars == other.co_freevars
-                return _hooked(other, hooks) if fits else None
+        after = _compiled([*imports, *_Rewriter().visit(ast.Module(again, [])).body], code)
+        other = None if after is None else next(islice(codes_of(after), at, None), None)
+        if other is not None:
+            fits = code.co_name == other.co_name and code.co_freevars == other.co_freevars
+            return _hooked(other, hooks) if fits else None
     return None
+
+
+def _place(module: types.CodeType, code: types.CodeType) -> int | None:
+    """The number of a code among those of a module; None where it was made of another text."""
+    return next((k for k, one in enumerate(codes_of(module)) if _is_same(one, code)), None)
 
 
 def _compiled(statements: list[ast.stmt], code: types.CodeType) -> types.CodeType | None:

@@ -30,6 +30,7 @@ STALE = object()
 """Said by a shortcut whose time is over."""
 
 _KEPT = 4  # kinds of calls that have one at a time
+_AGAIN = 2  # runs in the general way
 _BOUND = 256  # functions written for one network: where each soon is stale, writing more is no use
 _ATOMS = (int, float, complex, bool, str, bytes, type(None))
 
@@ -61,8 +62,11 @@ class Shortcuts:
         self.served.pop(gone, None)
 
     def offer(self, executable: Executable, make: Callable[[], Any]) -> None:
-        """After the general way has run a program: have a shortcut to it, in the first place."""
-        if executable.code is None or executable.general:
+        """After the general way has run a program: have a shortcut to it, in the first place.
+
+        What has run once may never run again, or in machine code from now on: until it comes again, no function is written for it.
+        """
+        if executable.code is None or executable.general or executable.runs < _AGAIN:
             return
         mine = next((one for one in self.kept if self.served.get(one) is executable), None)
         if mine is None and self.left > 0:

@@ -37,17 +37,19 @@ class _About(NamedTuple):
     mark: bool
     keyed: bool
     """Whether it says itself what two equal ones have in common."""
+    product: bool
+    """Whether it may be a product with 1."""
     rules: bool
-    """Whether there is anything by which it may become smaller."""
+    """Whether there is anything else by which it may become smaller."""
 
 
 _ABOUT: dict[type, _About] = {}
 
 
 def _about(kind: type[Operation]) -> _About:
-    rules = issubclass(kind, GetItem) or kind.simplify is not Operation.simplify or np.multiply in kind.functions
+    rules = issubclass(kind, GetItem) or kind.simplify is not Operation.simplify
     keyed = kind.key is not Operation.key
-    found = _ABOUT[kind] = _About(issubclass(kind, Mark), keyed, rules)
+    found = _ABOUT[kind] = _About(issubclass(kind, Mark), keyed, np.multiply in kind.functions, rules)
     return found
 
 
@@ -65,12 +67,15 @@ class _Simplifier:
         return [self.done[root] for root in roots]
 
     def smaller(self, node: AnyLayer) -> AnyLayer:
-        if isinstance(node, Literal):
-            return self.known.setdefault((Literal, bits(node.value)), node)
-        if not isinstance(node, Operation):
-            return node
         done, kind = self.done, type(node)
-        about = _ABOUT.get(kind) or _about(kind)
+        about = _ABOUT.get(kind)
+        if about is None:
+            if isinstance(node, Literal):
+                return self.known.setdefault((Literal, bits(node.value)), node)
+            if not isinstance(node, Operation):
+                return node
+            about = _about(kind)
+        assert isinstance(node, Operation)
         operands = tuple([done[one] for one in node.operands])
         if about.mark:
             return node if isinstance(node, BatchMark) else operands[0]  # it fails where it is computed
@@ -94,20 +99,20 @@ class _Simplifier:
 
     def reduced(self, node: Operation, about: _About) -> AnyLayer | None:
         """A constant, or the rule's own simplification; `None` where there is neither."""
-        here.origin = node._origin  # `run` sets it back
         for one in node.operands:
             if not isinstance(one, Literal):
                 break
         else:
+            here.origin = node._origin  # `run` sets it back
             small = self.folded(node)
             if small is not None:
                 return small
-        return self.by_rule(node) if about.rules else None
+        small = _unit(node, self.facts) if about.product else None
+        return self.by_rule(node) if small is None and about.rules else small
 
     def by_rule(self, node: Operation) -> AnyLayer | None:
-        small = _unit(node, self.facts)
-        if small is None and isinstance(node, GetItem):
-            small = _past(node, self.facts)
+        here.origin = node._origin
+        small = _past(node, self.facts) if isinstance(node, GetItem) else None
         if small is None and type(node).simplify is not Operation.simplify:
             small = node.simplify(self.facts.operands(node))
         if small is None:
@@ -137,8 +142,6 @@ class _Simplifier:
 
 def _unit(node: Operation, facts: Inference) -> AnyLayer | None:
     """1 · factor is the factor, where neither the shape nor the dtype changes."""
-    if np.multiply not in node.functions:
-        return None
     delta, factor = node.operands if isinstance(node, Chain) else node.operands[::-1]
     if isinstance(delta, Literal) and np.ndim(delta.value) == 0 and delta.value == 1:
         spec = facts.spec(factor)

@@ -134,26 +134,27 @@ def interned(spec: AnySpec) -> AnySpec:
 def by_specs(infer: Callable[..., AnySpec]) -> Callable[..., AnySpec]:
     """An `infer` that looks at nothing but the class, the parameters and the specs: of the same ones it is asked once.
 
-    Most nodes of a long graph are like one before them.
+    Most nodes of a long graph are like one before them: of those without parameters, `INFERRED` is asked at once.
     """
 
     @wraps(infer)
     def remembered(self: Any, *specs: AnySpec) -> AnySpec:
         key = (type(self), *map(id, specs), *self.key())
-        known = _INFERRED.get(key)
+        known = INFERRED.get(key)
         if known is not None:
             return known[0]
         found = interned(infer(self, *specs))
-        if all(map(has_numbers, specs)):  # what is known of sizes that only a name says may change
-            if len(_INFERRED) >= _MOST:
-                _INFERRED.clear()
-            _INFERRED[key] = found, specs, self.parameters  # they stay, so that nothing else gets their ids
+        numbers = all(map(has_numbers, specs))  # what is known of sizes that only a name says may change
+        if numbers and type(self).infer is remembered:  # and not one that asks this one, and says more
+            if len(INFERRED) >= _MOST:
+                INFERRED.clear()
+            INFERRED[key] = found, specs, self.parameters  # they stay, so that nothing else gets their ids
         return found
 
     return remembered
 
 
-_INFERRED: dict[tuple[Any, ...], tuple[AnySpec, tuple[AnySpec, ...], tuple[Any, ...]]] = {}
+INFERRED: dict[tuple[Any, ...], tuple[AnySpec, tuple[AnySpec, ...], tuple[Any, ...]]] = {}
 
 
 _MOST = 4096

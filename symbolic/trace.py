@@ -23,7 +23,7 @@ from symbolic.calls import called
 from symbolic.captured import watches
 from symbolic.certain import is_certain
 from symbolic.concrete import Constants, Numbers, constant_value
-from symbolic.context import here, inside, trying
+from symbolic.context import here, inside, settings, trying
 from symbolic.errors import SymbolicError, buried, place_of
 from symbolic.fingerprint import MOVING, Same
 from symbolic.inference import Inference
@@ -100,10 +100,11 @@ class Tracing(Assignments):
 
     def made(self, node: AnyLayer) -> None:
         """Check the operands of a new node at once: the error comes on the line that is wrong, as NumPy's would."""
-        self.sliced = self.sliced or isinstance(node, BatchMark)
+        if isinstance(node, BatchMark):
+            self.sliced = True
         try:
             self.facts.spec(node)
-            if self.numbers is not None and isinstance(node, Operation):
+            if self.numbers is not None and isinstance(node, Operation) and may_fail(node, self.facts):
                 self._attempted(node)
         except Exception:
             for operand in node.operands if isinstance(node, Operation) else ():
@@ -115,7 +116,7 @@ class Tracing(Assignments):
 
     def _attempted(self, node: Operation) -> None:
         """An operation that may fail for its numbers, within a `try`: it fails here, where the body can catch it."""
-        if not may_fail(node, self.facts) or not trying():
+        if not trying():
             return
         assert self.numbers is not None
         self._one(node, "whether it fails")
@@ -344,7 +345,7 @@ def _run(
 ) -> Tracing:
     tracing = Tracing(leaves, facts, numbers)
     tracing.lends, tracing.disguised = lends, disguised
-    with inside(trace=tracing, facts=tracing, origin=None, path="", floating=np.geterr()):
+    with inside(trace=tracing, facts=tracing, origin=None, path="", floating=settings()):
         try:
             returned = apply()
             tracing.outcome = returned if isinstance(returned, Outcome) else None

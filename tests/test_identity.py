@@ -12,8 +12,9 @@ import pytest
 import symbolic as s
 from symbolic import SGD, Adam, Weight, conv2d, symbolic
 from symbolic.backends.native import blas, engine, host, making, store
-from symbolic.backends.native.identity import outline_of, words_of
+from symbolic.backends.native.identity import words_of
 from symbolic.backends.native.machine import Native
+from symbolic.backends.native.store import outline_of
 from symbolic.ops.operation import OPERATIONS, Operation
 from symbolic.plan import Program
 

@@ -99,6 +99,7 @@ def test_an_unknown_machine_is_refused_and_changes_nothing(name: Any) -> None:
 
 
 def without_llvmlite(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machines._Choice, "able", False)  # it was found before
     monkeypatch.setattr(machines, "find_spec", lambda name: None if name == "llvmlite" else find_spec(name))
 
 

@@ -45,9 +45,11 @@ def cancelled(delta: Any, out: Any) -> Any:
 
 def is_complex(value: Any) -> bool:
     """Whether a rule must conjugate; a dtype that is not known yet is taken to be real."""
-    dtype = here.facts.ask(value, "dtype") if isinstance(value, Layer) and here.facts is not None else None
-    if dtype is None and isinstance(value, (np.ndarray, np.generic)):
-        dtype = value.dtype
+    if isinstance(value, Layer):
+        facts = here.facts
+        dtype = None if facts is None else facts.ask(value, "dtype")
+    else:
+        dtype = value.dtype if isinstance(value, (np.ndarray, np.generic)) else None
     return dtype is not None and dtype.kind == "c"
 
 

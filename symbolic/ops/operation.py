@@ -133,15 +133,18 @@ class Operation(Layer[Any, Any]):
         self = Layer.__new__(cls)
         set_once(self, "operands", operands)
         set_once(self, "parameters", parameters)
-        if here.trace is not None:
-            here.trace.made(self)
+        trace = here.trace
+        if trace is not None:
+            trace.made(self)
         return self
 
     def rebuilt(self, operands: tuple[AnyLayer, ...]) -> Any:
         """The same operation, from the same line of the program, over other operands."""
         self_ = object.__new__(type(self))
-        moved = here.trace is not None and here.path
-        set_once(self_, "_origin", self._origin._replace(path=here.path) if moved else self._origin)
+        origin = self._origin
+        if here.trace is not None and here.path:
+            origin = origin._replace(path=here.path)
+        set_once(self_, "_origin", origin)
         set_once(self_, "operands", operands)
         set_once(self_, "parameters", self.parameters)
         return self_
@@ -270,19 +273,22 @@ def topological(roots: Sequence[AnyLayer], seen: set[int] | None = None) -> list
         node = stack.pop()
         if node is None:  # the operands of the next one are there
             order.append(stack.pop())  # type: ignore[arg-type]  # a node stands below each mark
-        elif id(node) not in seen:
+            continue
+        while node is not None and id(node) not in seen:
             seen.add(id(node))
+            first: AnyLayer | None = None  # of the operands that are not there: it is gone to at once
             if isinstance(node, Operation):
-                height = len(stack)
-                stack.append(node)
-                stack.append(None)
                 for one in reversed(node.operands):
                     if id(one) not in seen:
-                        stack.append(one)
-                if len(stack) > height + 2:
-                    continue
-                del stack[height:]
-            order.append(node)
+                        if first is None:
+                            stack.append(node)
+                            stack.append(None)
+                        else:
+                            stack.append(first)
+                        first = one
+            if first is None:
+                order.append(node)
+            node = first
     return order
 
 

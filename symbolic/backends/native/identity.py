@@ -7,7 +7,6 @@ parameter, an object, and there are none. What turns a program into code is not 
 
 from __future__ import annotations
 
-import marshal
 import struct
 import sys
 from collections.abc import Callable, Sequence
@@ -23,7 +22,7 @@ from symbolic.ops.regions import At
 from symbolic.plan import Program
 from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec
 
-__all__ = ["outline_of", "words_of"]
+__all__ = ["words_of"]
 
 _MOST = 1 << 20
 """Bytes of constants beyond which reading them costs more than it saves."""
@@ -53,14 +52,6 @@ def words_of(program: Program, into: Sequence[int] = ()) -> str:
         return repr((leaves, constants, done, specs, ends))
     except (_NoWordsError, RecursionError, ValueError):  # the last for a whole number of thousands of digits
         return ""
-
-
-def outline_of(program: Program, into: Sequence[int] = ()) -> bytes:
-    """What two programs of the same words have in common, and few others: said in less time."""
-    kinds = [type(one.node).__name__ for one in program.instructions]
-    leaves = [str(spec) for spec in program.specs[: len(program.leaves)]]
-    edges = [one.sources for one in program.instructions]
-    return marshal.dumps((leaves, kinds, edges, program.outputs, program.split, tuple(into)), 0)
 
 
 def _instruction(one: Any) -> Any:

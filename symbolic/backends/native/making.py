@@ -14,13 +14,12 @@ from symbolic.backends.native.blocks import Group, groups
 from symbolic.backends.native.cuts import cuts
 from symbolic.backends.native.engine import Library, load
 from symbolic.backends.native.host import MOST_THREADS, Host, host
-from symbolic.backends.native.identity import outline_of
 from symbolic.backends.native.lowering import Contract, External, Lowered, Small
 from symbolic.backends.native.matrices import matrices
 from symbolic.backends.native.nests import Nest, Schedule, arranged_apart, work_of
 from symbolic.backends.native.recipes import OWN, Placed, Recipe
 from symbolic.backends.native.rules import rule
-from symbolic.backends.native.store import know
+from symbolic.backends.native.store import know, outline_of
 from symbolic.backends.native.waiting import late
 from symbolic.plan import Program
 from symbolic.spec import AnySpec, Spec
