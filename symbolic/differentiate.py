@@ -176,14 +176,14 @@ def _send(
 
 
 def _returned(delta: AnyLayer, operand: AnyLayer, facts: Inference) -> AnyLayer:
-    spec = facts.spec(operand)
+    spec, found = facts.spec(operand), facts.spec(delta)
     if isinstance(spec, TupleSpec):
+        return delta
+    want = delta_spec(spec)
+    if (want is found or want == found) and getattr(want, "known", False):
         return delta
     if isinstance(delta, Scatter) and delta.operands[0] is operand:
         return delta  # it has its operand's shape, and keeps its kind: see `_sum`
-    want, found = delta_spec(spec), facts.spec(delta)
-    if (want is found or want == found) and getattr(want, "known", False):
-        return delta
     return SumLike.make((delta, operand))  # type: ignore[no-any-return]  # a layer
 
 

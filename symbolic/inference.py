@@ -27,12 +27,16 @@ class Inference:
 
     def _infer(self, root: AnyLayer) -> AnySpec:
         specs = self.specs
-        if isinstance(root, Operation):  # the usual one: what it is made of has been asked before
-            try:
-                operands = [specs[one] for one in root.operands]
-            except KeyError:
-                operands = []
-            if operands or not root.operands:
+        if isinstance(root, Operation):  # the usual one: what it is made of has been asked before, or is a leaf
+            operands: list[AnySpec] = []
+            for one in root.operands:
+                found = specs.get(one)
+                if found is None:
+                    if isinstance(one, Operation):
+                        break
+                    found = self._leaf(one)
+                operands.append(found)
+            else:
                 like = None if root.parameters else INFERRED.get((type(root), *map(id, operands)))
                 if like is None:
                     return self._of(root, operands)
@@ -42,8 +46,12 @@ class Inference:
             if isinstance(node, Operation):
                 self._of(node, [specs[one] for one in node.operands])
             else:
-                specs[node] = interned(node.infer()) if hasattr(type(node), "value") else UNKNOWN
+                self._leaf(node)
         return specs[root]
+
+    def _leaf(self, node: AnyLayer) -> AnySpec:
+        found = self.specs[node] = interned(node.infer()) if hasattr(type(node), "value") else UNKNOWN
+        return found
 
     def _of(self, node: Operation, operands: Sequence[AnySpec]) -> AnySpec:
         """The spec of a node over operands of these."""

@@ -81,7 +81,7 @@ class _Simplifier:
             return node if isinstance(node, BatchMark) else operands[0]  # it fails where it is computed
         key = None
         if not node.effect:
-            key = (kind, tuple(map(id, operands)), node.key() if node.parameters or about.keyed else ())
+            key = (kind, node.key() if node.parameters or about.keyed else (), *map(id, operands))
             found = self.known.get(key)
             if found is not None:
                 return found  # a twin that is there already

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from symbolic.plan import Instruction, Program
-from symbolic.spec import Spec, product
+from symbolic.spec import AnySpec, Spec, product
 
 _LARGE = 1 << 16  # entries of an array that is worth cutting
 _BLOCK = 1 << 14  # entries of a block: some of them fit the second cache, and a call costs little beside one
@@ -46,8 +46,17 @@ def schedule(program: Program) -> list[Unit]:
 def is_large(program: Program) -> bool:
     """Whether some of its arrays are worth cutting, so that an interpreter would waste memory."""
     if program.large is None:
-        program.large = any(rows_of(program, one) for one in program.instructions)
+        found: dict[int, bool] = {}  # by their specs, of which a long program has few
+        for one in program.instructions:
+            if id(one.spec) not in found:
+                found[id(one.spec)] = _is_large(one.spec)
+        program.large = True in found.values() and any(rows_of(program, one) for one in program.instructions)
     return program.large
+
+
+def _is_large(spec: AnySpec) -> bool:
+    """Whether an array has enough entries to be cut."""
+    return isinstance(spec, Spec) and spec.known and (product(spec.shape or ()) or 0) >= _LARGE
 
 
 def _is_fixed(one: Instruction) -> bool:
@@ -91,8 +100,7 @@ def rows_of(program: Program, one: Instruction) -> int:
     spec = one.spec
     if not (one.takes_out and one.node.elementwise and isinstance(spec, Spec) and spec.known and spec.shape):
         return 0
-    size = product(spec.shape)
-    if size is None or size < _LARGE:
+    if not _is_large(spec):
         return 0
     row = product(spec.shape[1:])
     assert row is not None
