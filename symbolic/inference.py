@@ -11,6 +11,9 @@ from symbolic.ops.operation import Operation
 from symbolic.spec import INFERRED, UNKNOWN, AnySpec, Spec, describe, interned, product
 
 
+_DEEP = 8  # operations over each other that are asked by recursion
+
+
 class Inference:
     """Specs by node; as `here.facts` it answers `.shape`, `.ndim`, `.dtype` of layers, and records nothing."""
 
@@ -23,31 +26,37 @@ class Inference:
 
     def operands(self, node: Operation) -> list[AnySpec]:
         specs = self.specs
-        return [specs[one] if one in specs else self._infer(one) for one in node.operands]
+        try:
+            return [specs[one] for one in node.operands]
+        except KeyError:
+            return [self.spec(one) for one in node.operands]
 
-    def _infer(self, root: AnyLayer) -> AnySpec:
+    def _infer(self, root: AnyLayer, depth: int = 0) -> AnySpec:
+        if not isinstance(root, Operation):
+            return self._leaf(root)
         specs = self.specs
-        if isinstance(root, Operation):  # the usual one: what it is made of has been asked before, or is a leaf
-            operands: list[AnySpec] = []
-            for one in root.operands:
-                found = specs.get(one)
-                if found is None:
-                    if isinstance(one, Operation):
-                        break
-                    found = self._leaf(one)
-                operands.append(found)
-            else:
-                like = None if root.parameters else INFERRED.get((type(root), *map(id, operands)))
-                if like is None:
-                    return self._of(root, operands)
-                specs[root] = like[0]
-                return like[0]
-        for node in unseen(root, specs):
+        operands: list[AnySpec] = []
+        for one in root.operands:  # of most of them it was asked before
+            found = specs.get(one)
+            if found is None:
+                if depth == _DEEP:
+                    return self._all(root)
+                found = self._infer(one, depth + 1)
+            operands.append(found)
+        like = None if root.parameters else INFERRED.get((type(root), *map(id, operands)))
+        if like is None:
+            return self._of(root, operands)
+        specs[root] = like[0]
+        return like[0]
+
+    def _all(self, root: AnyLayer) -> AnySpec:
+        """The same without recursion, for a long graph."""
+        for node in unseen(root, self.specs):
             if isinstance(node, Operation):
-                self._of(node, [specs[one] for one in node.operands])
+                self._of(node, [self.specs[one] for one in node.operands])
             else:
                 self._leaf(node)
-        return specs[root]
+        return self.specs[root]
 
     def _leaf(self, node: AnyLayer) -> AnySpec:
         found = self.specs[node] = interned(node.infer()) if hasattr(type(node), "value") else UNKNOWN

@@ -189,9 +189,10 @@ def written(out: Any, value: Any, name: str) -> Any:
 class Binder:
     """A NumPy function's call, made into a node of an operation."""
 
-    __slots__ = ("cls", "count", "function", "names", "usual", "wanted")
+    __slots__ = ("cls", "count", "every", "function", "names", "usual", "wanted")
     cls: Any
     count: int
+    every: int
     function: Callable[..., Any]
     names: Sequence[str] | None
     usual: tuple[Any, ...]
@@ -211,6 +212,12 @@ class Binder:
         if self.names is None:
             self.names = list(signature(self.function).parameters)[:count]
             self.wanted = {*self.names, *cls.defaults}
+            plain = _names(self.function) == (*self.names, *cls.defaults)
+            self.every = len(self.wanted) if plain else -1
+        if not kwargs and len(args) == self.every:  # all by their places
+            rest = tuple([plainly(one) for one in args[count:]])
+            if not any(one is np._NoValue for one in rest):
+                return cls.make(tuple([as_layer(one) for one in args[:count]]), rest)
         names = self.names
         given = arguments(self.function, args, kwargs, self.wanted)
         out = given.pop("out", None)

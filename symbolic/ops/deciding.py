@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -80,16 +80,18 @@ def may_fail(node: Operation, facts: Any) -> bool:
     """
     if node._origin.floating is not None and _raising(node) and not node.effect:
         return True
-    if node.raises or _fails(node.functions):
-        return True
-    return node.symbol in _DIVIDING and all(
-        isinstance(one, Spec) and one.python is not None for one in facts.operands(node)
-    )
+    found = _fails(type(node))
+    if found is not None:
+        return found
+    return all(isinstance(one, Spec) and one.python is not None for one in facts.operands(node))
 
 
 @lru_cache(maxsize=1024)
-def _fails(functions: tuple[Callable[..., Any], ...]) -> bool:
-    return any(one.__name__ in _FAILING for one in functions)
+def _fails(kind: type[Operation]) -> bool | None:
+    """Whether some numbers make such an operation fail; `None` where that depends on whether they are Python's."""
+    if kind.raises or any(one.__name__ in _FAILING for one in kind.functions):
+        return True
+    return None if kind.symbol in _DIVIDING else False
 
 
 _FAILING = {"inv", "solve", "cholesky", "eig", "eigvals", "eigh", "eigvalsh", "svd", "svdvals", "lstsq", "pinv"}
