@@ -156,7 +156,7 @@ def _able(flags: set[str]) -> dict[str, Host]:
 def _flags() -> set[str]:
     """As Linux calls them. It lists those that the operating system lets programs use; elsewhere LLVM is asked."""
     try:
-        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:  # as Python reads its own files
             for line in file:  # the first processor speaks for all: they differ in no instruction that Linux lists
                 if line.startswith("flags"):
                     return set(line.partition(":")[2].split())
@@ -203,7 +203,7 @@ def _sizes_of_linux() -> dict[int, int]:
 
 
 def _first_line(path: str) -> str:
-    with open(path, encoding="ascii") as file:
+    with open(path, encoding="utf-8") as file:
         return file.readline().strip()
 
 

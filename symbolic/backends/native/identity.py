@@ -7,10 +7,12 @@ parameter, an object, and there are none. What turns a program into code is not 
 
 from __future__ import annotations
 
+import marshal
 import struct
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -47,17 +49,22 @@ def words_of(program: Program, into: Sequence[int] = ()) -> str:
         leaves = [type(leaf).__name__ for leaf in program.leaves]
         constants = [(k, _word(value)) for k, value in program.constants]
         done = [_instruction(one) for one in program.instructions]
-        specs = [_spec(one) for one in program.specs]
+        kinds = {id(one): one for one in program.specs}  # of which a long program has few
+        told = {number: _spec(one) for number, one in kinds.items()}
+        specs = [told[id(one)] for one in program.specs]
         ends = program.outputs, program.split, program.primal, program.aliases, program.copied, tuple(into)
-        return repr((leaves, constants, done, specs, ends))
-    except (_NoWordsError, RecursionError, ValueError):  # the last for a whole number of thousands of digits
+        said = marshal.dumps((leaves, constants, done, specs, ends), 0)  # without references: equal for equal ones
+        return blake2b(said, digest_size=32).hexdigest()
+    except (_NoWordsError, RecursionError, TypeError, ValueError):  # the last two for what has no bytes
         return ""
 
 
 def _instruction(one: Any) -> Any:
-    node = one.node
-    words = _name(type(node)), [_word(value) for value in node.parameters] if node.parameters else ()
-    return words, one.sources, one.target, one.reads, one.takes_out, node._origin.floating is not None
+    node, _, takes_out, sources, target, _, reads = one
+    kind = type(node)
+    name = _NAMES.get(kind) or _name(kind)
+    parameters = [_word(value) for value in node.parameters] if node.parameters else ()
+    return name, parameters, sources, target, reads, takes_out, node._origin.floating is not None
 
 
 _NAMES: dict[type, str] = {}
@@ -65,14 +72,12 @@ _NAMES: dict[type, str] = {}
 
 def _name(kind: type) -> str:
     """An operation by its name: one of ours, which stands where its name says, and has no fields but those of all."""
-    found = _NAMES.get(kind)
-    if found is None:
-        module = kind.__module__
-        place: Any = sys.modules.get(module) if module.startswith("symbolic.") else None
-        fields = {name for base in kind.__mro__ if base not in Layer.__mro__ for name in _slots(base)}
-        if getattr(place, kind.__name__, None) is not kind or fields != _slots(Operation):
-            raise _NoWordsError
-        found = _NAMES[kind] = f"{module}.{kind.__name__}"
+    module = kind.__module__
+    place: Any = sys.modules.get(module) if module.startswith("symbolic.") else None
+    fields = {name for base in kind.__mro__ if base not in Layer.__mro__ for name in _slots(base)}
+    if getattr(place, kind.__name__, None) is not kind or fields != _slots(Operation):
+        raise _NoWordsError
+    found = _NAMES[kind] = f"{module}.{kind.__name__}"
     return found
 
 
@@ -84,7 +89,8 @@ def _slots(kind: type) -> set[str]:
 def _spec(spec: AnySpec) -> Any:
     if isinstance(spec, Spec):
         python = None if spec.python is None else spec.python.__name__
-        return spec.shape, None if spec.dtype is None else _dtype(spec.dtype), python
+        shape = None if spec.shape is None else [None if size is None else index(size) for size in spec.shape]
+        return shape, None if spec.dtype is None else _dtype(spec.dtype), python
     if isinstance(spec, TupleSpec):
         return "tuple", [_spec(one) for one in spec]
     assert isinstance(spec, OpaqueSpec)
