@@ -84,8 +84,8 @@ class Chain(Operation):
     @staticmethod
     def careful(delta: Any, factor: Any) -> Any:
         """The product by the convention above."""
-        if type(factor) is np.ndarray and factor.dtype.char in "fd" and math.isfinite(np.vdot(factor, factor)):
-            return delta * factor  # none is infinite or NaN: the sum of their squares would be, too
+        if _is_small(factor):
+            return delta * factor
         drop = np.equal(delta, 0) & ~np.isfinite(factor)
         if not np.any(drop):
             return delta * factor
@@ -96,7 +96,7 @@ class Chain(Operation):
     @staticmethod
     def careful_into(delta: Any, factor: Any, out: Any) -> Any:
         """The same as a function of NumPy's, into an array that may be one of the operands."""
-        if np.all(np.isfinite(factor)):
+        if _is_small(factor) or np.all(np.isfinite(factor)):
             return np.multiply(delta, factor, out)
         found = Chain.careful(delta, factor)
         if out is None:
@@ -107,6 +107,11 @@ class Chain(Operation):
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         inner, factor = operands
         return chain(delta, factor), chain(delta, inner)
+
+
+def _is_small(factor: Any) -> bool:
+    """Whether no entry is infinite or NaN, for so would the sum of their squares be; no only says to look closer."""
+    return type(factor) is np.ndarray and factor.dtype.char in "fd" and math.isfinite(np.vdot(factor, factor))
 
 
 def _common(one: type, other: type) -> type:
