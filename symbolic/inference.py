@@ -1,4 +1,4 @@
-"""What is the spec of each node, given the specs of the inputs? Asked lazily, kept for each node, without recursion."""
+"""What is the spec of each node, given the specs of the inputs? Asked lazily, kept for each node, without deep recursion."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from symbolic.errors import fail
 from symbolic.layer import AnyLayer
 from symbolic.ops.operation import Operation
 from symbolic.spec import INFERRED, UNKNOWN, AnySpec, Spec, describe, interned, product
-
 
 _DEEP = 8  # operations over each other that are asked by recursion
 

@@ -64,7 +64,7 @@ class Shortcuts:
     def offer(self, executable: Executable, make: Callable[[], Any]) -> None:
         """After the general way has run a program: have a shortcut to it, in the first place.
 
-        What has run once may never run again, or in machine code from now on: until it comes again, no function is written for it.
+        What has run once may never run again, or in machine code from now on: no function is written before it does.
         """
         if executable.code is None or executable.general or executable.runs < _AGAIN:
             return
