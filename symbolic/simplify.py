@@ -74,7 +74,7 @@ class _Simplifier:
                 return self.known.setdefault((Literal, bits(node.value)), node)
             if not isinstance(node, Operation):
                 return node
-            about = _about(kind)
+            about = _about(type(node))
         assert isinstance(node, Operation)
         operands = tuple([done[one] for one in node.operands])
         if about.mark:

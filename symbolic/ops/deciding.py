@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -80,13 +79,16 @@ def may_fail(node: Operation, facts: Any) -> bool:
     """
     if node._origin.floating is not None and _raising(node) and not node.effect:
         return True
-    found = _fails(type(node))
+    kind = type(node)
+    found = _KINDS[kind] if kind in _KINDS else _KINDS.setdefault(kind, _fails(kind))
     if found is not None:
         return found
     return all(isinstance(one, Spec) and one.python is not None for one in facts.operands(node))
 
 
-@lru_cache(maxsize=1024)
+_KINDS: dict[type, bool | None] = {}
+
+
 def _fails(kind: type[Operation]) -> bool | None:
     """Whether some numbers make such an operation fail; `None` where that depends on whether they are Python's."""
     if kind.raises or any(one.__name__ in _FAILING for one in kind.functions):
