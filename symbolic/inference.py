@@ -1,4 +1,4 @@
-"""What is the spec of each node, given those of the inputs? Asked lazily, kept for each node, without deep recursion."""
+"""What is the spec of each node, given those of the inputs? Asked lazily, kept for each node, not by deep recursion."""
 
 from __future__ import annotations
 
