@@ -18,6 +18,7 @@ class Inference:
 
     def __init__(self, inputs: Mapping[AnyLayer, AnySpec]) -> None:
         self.specs: dict[AnyLayer, AnySpec] = {node: interned(spec) for node, spec in inputs.items()}
+        self.literals: dict[tuple[type, float], AnyLayer] = {}  # the numbers in rules
 
     def spec(self, node: AnyLayer) -> AnySpec:
         found = self.specs.get(node)

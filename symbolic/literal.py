@@ -116,6 +116,12 @@ def delta_spec(spec: AnySpec) -> AnySpec | None:
 def to_literal(value: Any) -> AnyLayer:
     """A native value as a constant of the graph."""
     kind = type(value)
+    if (kind is int or kind is float) and value and here.trace is None:  # not 0.0 for -0.0
+        known = getattr(here.facts, "literals", None)
+        if known is not None:  # a rule of gradients: what it writes for the next node has the same constants
+            if (kind, value) not in known:
+                known[kind, value] = ToLiteral.of(kind)(value)
+            return known[kind, value]  # type: ignore[no-any-return]  # a layer
     if kind is float or kind is np.ndarray:
         return Literal(value)
     return ToLiteral.of(kind)(value)

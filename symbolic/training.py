@@ -269,6 +269,8 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
         if make is None:
             step.executable.ahead = prepared("prepare_steps", (self, on, step), groups, len(inputs))
         if make is None or self.tried is code:
+            if self.steps is not None and self.steps.native is code:
+                self.steps.again()  # as after a shortcut, of which there is none before the second time
             return
         self.tried = code
         self.steps = make(self, on, step, groups, len(inputs))
