@@ -34,8 +34,8 @@ __all__ = ["Code", "MachineName", "chosen", "code_for", "use"]
 MachineName: TypeAlias = Literal["auto", "numpy", "native"]
 _NAMES: Final = ("auto", "numpy", "native")
 _WARM = 2  # runs by the interpreter before NumPy's code is worth writing, where arrays are small
-_AT_ONCE = 400  # instructions that are compiled while the caller waits, if one run by NumPy takes as long
-_HEAVY = 20_000_000  # entries that a run makes, which take NumPy a tenth of a second
+_HEAVY = 70_000_000  # entries that a run makes, which take NumPy as long as it takes to load LLVM
+_EACH = 1_500_000  # entries that it makes while an instruction is compiled
 _AROUND = 2e-6  # seconds that Python takes around a run, which machine code takes over, too
 _FIRST, _PATIENCE = 0.05, 0.02  # seconds of NumPy's runs before LLVM is loaded, and where it is already
 
@@ -197,8 +197,8 @@ def _is_warm(one: Executable) -> bool:
 
 def _is_heavy(program: Program) -> bool:
     """Whether one run by NumPy would take as long as compiling does."""
-    count = len(program.instructions)
-    return count <= _AT_ONCE and sum(_entries(one.spec) for one in program.instructions) > _HEAVY
+    entries = sum(_entries(one.spec) for one in program.instructions)
+    return entries > _HEAVY + _EACH * len(program.instructions)
 
 
 def _entries(spec: AnySpec) -> int:

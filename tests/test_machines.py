@@ -342,9 +342,10 @@ def test_what_numpy_would_take_as_long_for_is_compiled_at_once(monkeypatch: pyte
     s.use("auto")
     asked = Asked(monkeypatch)
     monkeypatch.setattr(machines, "_HEAVY", 100_000)
+    monkeypatch.setattr(machines, "_EACH", 0)
     net_of(lambda x: np.sum(np.exp(x) * 2.0)).predict(np.zeros((300, 300)))
     assert len(asked.at_once) == 1 and asked.beside == []
-    monkeypatch.setattr(machines, "_AT_ONCE", 1)  # but a long program takes LLVM longer
+    monkeypatch.setattr(machines, "_EACH", 100_000)  # but each instruction takes LLVM longer
     net_of(lambda x: np.sum(np.exp(x) * 3.0)).predict(np.zeros((300, 300)))
     assert len(asked.at_once) == 1
 
