@@ -1,6 +1,8 @@
 """Is the memory of large results used again, and only what nobody holds any more?"""
 
+import mmap
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -53,3 +55,47 @@ def test_no_more_is_kept_than_was_said(monkeypatch: pytest.MonkeyPatch) -> None:
     for k, one in enumerate(held):
         one[...] = k
     assert [int(one[-1]) for one in held] == list(range(6))
+
+
+HUGE = 1 << 21
+needs_huge_pages = pytest.mark.skipif(not hasattr(mmap, "MADV_HUGEPAGE"), reason="the system has no such pages")
+
+
+@needs_huge_pages
+@pytest.mark.parametrize("bytes", [HUGE, 8 * HUGE - (HUGE >> 2), 10**6 * 8])
+def test_what_fills_large_pages_begins_at_one(bytes: int) -> None:
+    found = [pool.array((bytes // 8,), FLOAT) for _ in range(3)]
+    for k, one in enumerate(found):
+        one[...] = k
+        assert place(one) % HUGE == 0 and one.base.nbytes < one.nbytes * 17 // 16 + HUGE + 1
+    assert [float(one.min()) for one in found] == [float(one.max()) for one in found] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("why", ["most of a page would be empty", "the user forbids it", "there are no more mappings"])
+def test_other_memory_is_numpys(monkeypatch: pytest.MonkeyPatch, why: str) -> None:
+    def refused(*of: object, **more: object) -> object:
+        raise OSError("cannot allocate memory")
+
+    if why == "the user forbids it":
+        monkeypatch.setenv("NUMPY_MADVISE_HUGEPAGE", "0")
+    if why == "there are no more mappings":
+        monkeypatch.setattr(mmap, "mmap", refused)
+    one = pool.array((HUGE + HUGE // 4 if why.startswith("most") else HUGE,), np.dtype(np.uint8))
+    one[...] = 7
+    assert one.base.base is None and int(one.min()) == int(one.max()) == 7
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell what it has given")
+def test_memory_that_is_not_kept_goes_back_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    def given() -> int:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * mmap.PAGESIZE
+
+    monkeypatch.setattr(pool, "_MOST", 0)
+    before = given()
+    held = [pool.array((4 * HUGE,), np.dtype(np.uint8)) for _ in range(4)]
+    for one in held:
+        one[...] = 1
+    assert given() - before > 15 * HUGE
+    pool.array((pool.LARGE,), np.dtype(np.uint8))  # now nothing else is kept
+    del one, held
+    assert given() - before < 2 * HUGE
