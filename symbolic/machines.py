@@ -2,8 +2,8 @@
 
 Left to itself (`"auto"`), a program takes native code at once that was compiled before. Otherwise NumPy runs it, and as
 soon as that has taken a while, it is compiled beside the calls: short scripts load nothing heavy, and no call waits for
-a compiler, unless it would wait as long for NumPy. A machine that is chosen by hand is there from the first run on, so
-that a program gives the same bits each time it is started.
+a compiler, unless it would wait as long for NumPy, or both would be in each other's way on the only core. A machine that
+is chosen by hand is there from the first run on, so that a program gives the same bits each time it is started.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ _HEAVY = 70_000_000  # entries that a run makes, which take NumPy as long as it 
 _EACH = 1_500_000  # entries that it makes while an instruction is compiled
 _AROUND = 2e-6  # seconds that Python takes around a run, which machine code takes over, too
 _FIRST, _PATIENCE = 0.05, 0.02  # seconds of NumPy's runs before LLVM is loaded, and where it is already
+_WORTH = 4  # runs by NumPy in whose time code is there: on one core the next call then waits, and does not hold LLVM up
 
 
 class Code(Protocol):
@@ -197,8 +198,12 @@ def _is_warm(one: Executable) -> bool:
 
 def _is_heavy(program: Program) -> bool:
     """Whether one run by NumPy would take as long as compiling does."""
-    entries = sum(_entries(one.spec) for one in program.instructions)
-    return entries > _HEAVY + _EACH * len(program.instructions)
+    return sum(_entries(one.spec) for one in program.instructions) > _in_compiling(program)
+
+
+def _in_compiling(program: Program) -> int:
+    """About how many entries NumPy makes while a program is compiled, one in a nanosecond."""
+    return _HEAVY + _EACH * len(program.instructions)
 
 
 def _entries(spec: AnySpec) -> int:
@@ -213,22 +218,30 @@ class Waiting:
     code: Code
     lock: Any
     one: weakref.ReferenceType[Executable]
+    patience: float
     spent: float
+    thread: threading.Thread | None
 
     def __init__(self, one: Executable, code: Code) -> None:
         self.one, self.code = weakref.ref(one), code
         self.lock, self.buffered = code.lock, code.buffered
         self.spent = one.spent
-        self.begun = False
+        self.begun, self.thread, self.patience = False, None, 0.0
         freed(self)
 
     def function(self, *given: Any) -> Any:
+        found = self._instead(given)
+        if found is not None:
+            return found
         begin = time.perf_counter()
         found = self.code.function(*given)
         self._count(time.perf_counter() - begin)
         return found
 
     def run(self, values: Sequence[Any], into: Sequence[Any] = ()) -> Sequence[Any] | None:
+        found = self._instead((*values, *into))
+        if found is not None:
+            return found
         begin = time.perf_counter()
         found = self.code.run(values, into)
         self._count(time.perf_counter() - begin)
@@ -240,17 +253,41 @@ class Waiting:
             self.begun = True
             one = self.one()
             if one is not None:
-                _beside(one)
+                self.thread, self.patience = _beside(one), _patience(one.program, seconds)
+
+    def _instead(self, given: Sequence[Any]) -> Sequence[Any] | None:
+        """The outputs by the code that is being compiled, if the next call after that began is to wait for it."""
+        thread, self.thread = self.thread, None
+        if thread is None or not self.patience:
+            return None
+        thread.join(self.patience)
+        one = self.one()
+        if one is None or one.code is None or one.code is self:
+            return None
+        count = len(one.program.leaves)
+        try:
+            return one.code.run(given[:count], given[count:])
+        except Exception:
+            return None  # NumPy's code will tell, as it tells `failed` what it needs to know
 
     def free(self) -> None:
         """In the child of a fork, where nobody goes on to compile it."""
-        self.begun = False
+        self.begun, self.thread = False, None
 
     def failed(self, error: Exception) -> Any:
         return self.code.failed(error)
 
     def explain(self) -> str:
         return self.code.explain()
+
+
+def _patience(program: Program, seconds: float) -> float:
+    """For how long the next call waits for code, where a run by NumPy takes so long."""
+    from symbolic.backends.native.host import threads
+
+    most = _WORTH * seconds
+    once = any(one.node.effect for one in program.instructions)  # no error may have it run again
+    return most if _in_compiling(program) < most * 1e9 and threads() == 1 and not once else 0.0
 
 
 def _kept(one: Executable) -> Code | None:
@@ -283,20 +320,30 @@ def _native(program: Program, into: Sequence[int], always: bool) -> Code:
         return compiled(program, into)
 
 
-def _beside(one: Executable) -> None:
-    """Compile in another thread, and take the code when it is there."""
+def _ahead(one: Executable) -> Callable[[Any], object] | None:
+    """What makes ready for code of a program what its calls will need: asked for once, and whole from then on."""
+    wanted, one.ahead = one.ahead, None
+    return None if wanted is None else wanted()
+
+
+def _beside(one: Executable) -> threading.Thread:
+    """Compile in another thread, which is given back, and take the code when it is there."""
     held, name = weakref.ref(one), _Choice.name
     program, into = one.program, one.into
-    prepare = None if one.ahead is None else one.ahead()
-    one.ahead = None
+    prepare = _ahead(one)
 
     def work() -> None:
         code = _native(program, into, always=False)
-        if prepare is not None:
-            prepare(code)  # what calls of it will need
+        owner = held()
+        ready = prepare or (None if owner is None else _ahead(owner))  # the first call says so after it has run
+        owner = None  # nobody keeps a network for that
+        if ready is not None:
+            ready(code)  # what calls of it will need
         owner = held()
         if owner is not None and _Choice.name == name:
             owner.code = code
 
     # Python waits for it when it ends: LLVM must not be at work while it is unloaded
-    threading.Thread(target=work, name="symbolic: compiling").start()
+    thread = threading.Thread(target=work, name="symbolic: compiling")
+    thread.start()
+    return thread

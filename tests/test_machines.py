@@ -15,7 +15,8 @@ from threads import in_threads
 
 import symbolic as s
 from symbolic import SGD, Adam, SymbolicError, Weight, machines, symbolic
-from symbolic.backends.native import engine
+from symbolic.backends.native import engine, host
+from symbolic.backends.native.machine import Native
 
 HAS_LLVM = find_spec("llvmlite") is not None
 MACHINES: list[Any] = [
@@ -348,6 +349,80 @@ def test_what_numpy_would_take_as_long_for_is_compiled_at_once(monkeypatch: pyte
     monkeypatch.setattr(machines, "_EACH", 100_000)  # but each instruction takes LLVM longer
     net_of(lambda x: np.sum(np.exp(x) * 3.0)).predict(np.zeros((300, 300)))
     assert len(asked.at_once) == 1
+
+
+class Runs:
+    """How often NumPy's code has run; code that is compiled beside it is there when `go` is set."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+        self.numpy, self.go = 0, threading.Event()
+        count, native = machines.Waiting._count, machines._native
+
+        def counted(waiting: Any, seconds: float) -> None:
+            self.numpy += 1
+            count(waiting, seconds)
+
+        def later(program: Any, into: Any, always: bool) -> Any:
+            self.go.wait(60.0)
+            return native(program, into, always)
+
+        monkeypatch.setattr(machines.Waiting, "_count", counted)
+        monkeypatch.setattr(machines, "_native", later)
+        monkeypatch.setattr(host, "threads", lambda: threads)
+        monkeypatch.setattr(machines, "_FIRST", 0.0)
+        monkeypatch.setattr(machines, "_PATIENCE", 0.0)
+        monkeypatch.setattr(machines, "_WORTH", 1e9)
+
+
+LARGE = np.linspace(-1.0, 2.0, 180_000).reshape(60_000, 3)
+
+
+@needs_llvm
+@pytest.mark.usefixtures("empty")
+def test_on_one_core_a_long_call_waits_for_the_compiler_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    s.use("auto")
+    runs, net, ready = Runs(monkeypatch, 1), net_of(), []
+    monkeypatch.setattr(Native, "prepare_prediction", lambda *of: ready.append(threading.current_thread().name))
+    expected = np.sum(np.tanh(LARGE @ START) ** 2)
+    assert np.isclose(net.predict(LARGE), expected) and runs.numpy == 1
+    threading.Timer(0.05, runs.go.set).start()
+    assert np.isclose(net.predict(LARGE), expected)
+    assert ready == ["symbolic: compiling"]  # though the first call has said only at its end what is to be made ready
+    for _ in range(3):
+        assert np.isclose(net.predict(LARGE), expected)
+    assert runs.numpy == 1
+
+
+@needs_llvm
+@pytest.mark.usefixtures("empty")
+@pytest.mark.parametrize("why", ["another core compiles", "it would take too long", "the body looks at numbers"])
+def test_otherwise_no_call_waits(monkeypatch: pytest.MonkeyPatch, why: str) -> None:
+    s.use("auto")
+    runs = Runs(monkeypatch, 2 if why.startswith("another") else 1)
+    if why.startswith("it"):
+        monkeypatch.setattr(machines, "_EACH", 10**30)
+    looks = why.startswith("the body")
+    net = net_of((lambda x: np.sum(np.tanh(x)) if x[0, 0] < 0 else np.sum(x)) if looks else None)
+    first = net.predict(LARGE)
+    try:
+        for k in range(2, 5):
+            assert net.predict(LARGE) == first and runs.numpy == k
+    finally:
+        runs.go.set()
+
+
+@needs_llvm
+@pytest.mark.usefixtures("empty")
+def test_an_error_after_waiting_is_numpys(monkeypatch: pytest.MonkeyPatch) -> None:
+    s.use("auto")
+    runs = Runs(monkeypatch, 1)
+    runs.go.set()
+    net = symbolic(lambda x, k: np.sum(np.tanh(x)[k]), np.ndarray, np.ndarray)
+    many = np.arange(len(LARGE))
+    assert np.isclose(net.predict(LARGE, many), np.sum(np.tanh(LARGE)))
+    with pytest.raises(IndexError, match="out of bounds"):
+        net.predict(LARGE, many + 1)
+    assert np.isclose(net.predict(LARGE, many), np.sum(np.tanh(LARGE)))
 
 
 @needs_llvm
