@@ -159,7 +159,8 @@ class Predictions(Explained):
         super().__init__(layer.predict, *arguments, named=named, layer=layer)
 
     def loop(self, n: int) -> None:
-        layer, value = self.layer, self.last
+        layer = self.layer
+        value = self.last = None  # as `Calls`: nobody has three results at once
         match self.arguments:
             case (a,):
                 for _ in repeat(None, n):

@@ -92,6 +92,7 @@ class Calls:
         self.last: Any = None
 
     def loop(self, n: int) -> None:
+        self.last = None  # as in a script, which has the result before and the new one, and no third
         self.last = repeated(self.function, self.arguments, n)
         if self.finish is not None:
             self.finish(self.last)
@@ -142,7 +143,8 @@ class Threaded:
         self.value: Any = None
 
     def loop(self, n: int) -> None:
-        step, state, value = self.step, self.state, self.value
+        step, state, value = self.step, self.state, None
+        self.state = self.value = None  # nobody has the first one when there is a third
         match self.arguments:
             case (a,):
                 for _ in repeat(None, n):

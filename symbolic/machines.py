@@ -2,7 +2,7 @@
 
 Left to itself (`"auto"`), a program takes native code at once that was compiled before. Otherwise NumPy runs it, and as
 soon as that has taken a while, it is compiled beside the calls: short scripts load nothing heavy, and no call waits for
-a compiler, unless it would wait as long for NumPy, or both would be in each other's way on the only core. A machine that
+a compiler, unless it would wait as long for NumPy, or on one core, where both are in each other's way. A machine that
 is chosen by hand is there from the first run on, so that a program gives the same bits each time it is started.
 """
 
