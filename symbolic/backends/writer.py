@@ -32,7 +32,7 @@ class Writer:
         self.program, self.order = program, order
         self.targets = {k: f"o{k}" for k in into}
         self.into = {program.outputs[k]: f"o{k}" for k in into if _writable(program, k)}
-        self.names: dict[str, Any] = {"own": own, "copyto": np.copyto, "empty": np.empty, "quiet": quiet, "loud": loud}
+        self.names: dict[str, Any] = {"own": own, "copyto": np.copyto, "quiet": quiet, "loud": loud}
         self.constants = dict(program.constants)
         self.names |= {f"v{k}": value for k, value in program.constants}
         self.source = ""
@@ -206,7 +206,12 @@ class Writer:
         target = self.target(one)
         spec = one.spec
         assert isinstance(spec, Spec)
-        return f"empty({spec.shape}, {self.name(spec.dtype, 'd')})" if target == "None" else target
+        if target != "None":
+            return target
+        from symbolic.backends.pool import array  # only where there are large arrays
+
+        self.names["empty"] = array
+        return f"empty({spec.shape}, {self.name(spec.dtype, 'd')})"
 
     # ------------------------------------------------------------------ buffers
     def target(self, one: Instruction) -> str:

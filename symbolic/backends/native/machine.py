@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from symbolic.backends.native import pool
+from symbolic.backends import pool
 from symbolic.backends.native.abi import callable_of, weakly
 from symbolic.backends.native.engine import Library, noted, recalled
 from symbolic.backends.native.host import Host, host

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.backends.native import pool, shares
+from symbolic.backends import pool
+from symbolic.backends.native import shares
 from symbolic.backends.native.again import again
 from symbolic.backends.native.assembly import BLAS, CALLS, TEAM, WORK, Assembly
 from symbolic.backends.native.blocks import Group, groups

@@ -7,7 +7,6 @@ larger kind is made of those: they are given in half of the time, and the proces
 
 from __future__ import annotations
 
-import mmap
 import os
 import sys
 from math import prod
@@ -53,20 +52,22 @@ def array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
 
 def _fresh(size: int) -> Any:
     """Memory for an array of that size, with room to begin where a line of memory does, or a large page."""
+    import mmap
+
     whole = -(-size // _HUGE) * _HUGE
     if not _has_huge_pages() or (whole - size) * _WASTE > size:
         return np.empty(size + _LINE, np.uint8)
     try:
         memory = mmap.mmap(-1, whole + _HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         memory.madvise(mmap.MADV_HUGEPAGE)
-    except OSError:  # the system gives no more mappings, or no such pages
+    except (OSError, AttributeError):  # the system gives no more mappings, or has no such pages
         return np.empty(size + _LINE, np.uint8)
     return np.frombuffer(memory, np.uint8)
 
 
 def _has_huge_pages() -> bool:
     """Whether this system has them for those who ask; NumPy has a word by which users forbid to ask."""
-    return hasattr(mmap, "MADV_HUGEPAGE") and os.environ.get("NUMPY_MADVISE_HUGEPAGE", "1") != "0"
+    return sys.platform == "linux" and os.environ.get("NUMPY_MADVISE_HUGEPAGE", "1") != "0"
 
 
 def _references(buffers: list[Any], k: int) -> int:
