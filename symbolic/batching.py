@@ -7,6 +7,7 @@ traced for each slice, and the results are stacked.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NoReturn, ParamSpec, TypeAlias, TypeVar, overload
 
 import numpy as np
@@ -63,11 +64,11 @@ def vmap(f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callab
     array([[ 1.,  2.],
            [10., 20.]])
     """
+    return _Vmap(f, partial(_mapped, in_axes, out_axes), "vmap")
 
-    def inline(of: Transformed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return Mapped(of, in_axes, out_axes, args, kwargs).result()
 
-    return _Vmap(f, inline, "vmap")
+def _mapped(in_axes: Axes, out_axes: Axes, of: Transformed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return Mapped(of, in_axes, out_axes, args, kwargs).result()
 
 
 class _Vmap(Transformed):

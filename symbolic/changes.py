@@ -5,14 +5,32 @@ from __future__ import annotations
 import collections
 import itertools
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, Protocol, Self, TypeVar, overload
 
+from symbolic.errors import SymbolicError
 from symbolic.forking import rlock
+from symbolic.refusing import refuse
 
-__all__ = ["COMMITTING", "STEPPING", "Brought", "Change", "Owned", "Owner", "commit", "is_within", "put", "put_once"]
+__all__ = [
+    "COMMITTING",
+    "STEPPING",
+    "UNDER_WAY",
+    "Brought",
+    "Change",
+    "Owned",
+    "Owner",
+    "alone",
+    "commit",
+    "is_stepping",
+    "is_within",
+    "moves",
+    "put",
+    "put_once",
+]
 
 F = TypeVar("F")
+T = TypeVar("T")
 
 Change = tuple[Any, str, Any]
 """An object, an attribute of it, and its new value."""
@@ -43,6 +61,66 @@ def put_once(changes: Sequence[Change], turn: Iterator[object]) -> None:
 
 is_within = COMMITTING._is_owned
 """Whether this thread holds `COMMITTING` already: then it has come in between, as a handler of a signal does."""
+
+
+is_stepping = STEPPING._is_owned
+"""Whether this thread is in the middle of a step: then it has come in between, or the step has called it."""
+
+
+class UnderWay:
+    """What the steps under way move, the outermost first: by identity, and of one thread, which has `STEPPING`."""
+
+    __slots__ = ("steps",)
+    steps: tuple[Iterable[int], ...]
+
+    def __init__(self) -> None:
+        self.steps = ()
+
+
+UNDER_WAY = UnderWay()
+
+
+def alone(things: Iterable[object], take: Callable[[], T]) -> T:
+    """`take()`, which moves these things: other threads wait for their turn.
+
+    SymbolicError where this thread is in the middle of moving one of them, as the handler of a signal or a callback
+    may be: what the outer step has read would no longer hold, and one of the two would be lost.
+    """
+    around = UNDER_WAY.steps if is_stepping() else ()  # else what is left there is of a step that has ended
+    with _AT_ONCE if is_within() and not around else STEPPING:
+        try:
+            UNDER_WAY.steps = (*around, ())
+            moves(things)
+            return take()
+        finally:
+            UNDER_WAY.steps = around
+
+
+def moves(things: Iterable[object]) -> None:
+    """The step under way moves these, too: refused where one further out does."""
+    *around, mine = UNDER_WAY.steps
+    named = {id(one) for one in things}
+    if any(not named.isdisjoint(one) for one in around):
+        _refuse("a weight, or its network or optimizer, was to be moved in the middle of a step that moves it")
+    UNDER_WAY.steps = (*around, named.union(mine))
+
+
+def _refuse(seen: str) -> None:
+    refuse(seen, "let the handler or callback only note that it is wanted, and do it between two steps", SymbolicError)
+
+
+class _AtOnce:
+    """`STEPPING` for whoever has `COMMITTING` already, for which the one who has `STEPPING` may be waiting."""
+
+    def __enter__(self) -> None:
+        if not STEPPING.acquire(blocking=False):
+            _refuse("a weight was to be moved in the middle of reading one, while another thread takes a step")
+
+    def __exit__(self, *error: object) -> None:
+        STEPPING.release()
+
+
+_AT_ONCE = _AtOnce()
 
 
 def _within(one: Any, name: str, value: Any) -> Change:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -66,12 +67,13 @@ def jacobian(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callabl
     array([[2., 0.],
            [0., 6.]])
     """
-    single, numbers = positions(argnums)
+    return Transformed(f, partial(_jacobian, *positions(argnums)), "jacobian")
 
-    def inline(of: Transformed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return _Jacobian(of, single, numbers, args).of(kwargs)
 
-    return Transformed(f, inline, "jacobian")
+def _jacobian(
+    single: bool, numbers: tuple[int, ...], of: Transformed, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    return _Jacobian(of, single, numbers, args).of(kwargs)
 
 
 @overload

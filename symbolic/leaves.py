@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, Self, TypeVar, 
 
 import numpy as np
 
-from symbolic.changes import COMMITTING, Brought, Change, Owned, commit, is_within
+from symbolic.changes import COMMITTING, Brought, Change, Owned, alone, commit, is_within
 from symbolic.context import here
 from symbolic.errors import DtypeError, ShapeError
 from symbolic.layer import AnyLayer, Layer, plainly, refuse
@@ -149,10 +149,12 @@ class Cell(Owned):
         self.own()
         if between and not self.exposed:
             return frozen(self.value)
-        self.exposed = True
-        if isinstance(self.value, np.ndarray):
-            self.value.flags.writeable = False
-        return self.value
+        value = None
+        while value is not self.value:  # a handler that takes a step makes another one
+            value, self.exposed = self.value, True
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+        return value
 
     def blank(self) -> Any:
         """An array that the next value may be written into."""
@@ -236,6 +238,9 @@ class Weight(Layer[Tape[object, Never], Tape[D, G]], Tape[D, G], Generic[D, G]):
             got.dtype is not None and not np.can_cast(got.dtype, _kind_of(want), "same_kind")
         ):
             refuse(f"Weight.assign of {describe(got)} to a weight of {want}", "give a value of its dtype", DtypeError)
+        alone((self.cell,), lambda: self._assign(value))
+
+    def _assign(self, value: Any) -> None:
         with COMMITTING:
             commit(self.cell.changes(like(self.cell.value, value), self.cell.delta))
 

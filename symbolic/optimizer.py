@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from symbolic.changes import COMMITTING, Change, Owned, commit
+from symbolic.changes import COMMITTING, Change, Owned, alone, commit
 from symbolic.context import here, user_frame
 from symbolic.errors import DtypeError, ShapeError, warn
 from symbolic.layer import Layer, refuse
@@ -209,8 +209,11 @@ class Optimizer:
             refuse(seen, "load what the same optimizer saved for the same weights", SettingError)
         restored = [self._restored(path, weight, saved) for path, weight in weights.items()]
         count = int(saved["count"])
+        alone((self,), lambda: self._load(list(weights.values()), restored, count))
+
+    def _load(self, weights: Sequence[Any], states: Sequence[State], count: int) -> None:
         with COMMITTING:
-            commit([self._states.change(list(weights.values()), restored), (self._steps, "taken", count)])
+            commit([self._states.change(weights, states), (self._steps, "taken", count)])
 
     def _restored(self, path: str, weight: Any, saved: Mapping[str, Any]) -> State:
         blank = zip(self.names, self.initial(weight.cell.value), strict=True)

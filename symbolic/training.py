@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, overload
 import numpy as np
 
 from symbolic.backends.native.abi import Callee, detach, quick
-from symbolic.changes import COMMITTING, STEPPING, commit
+from symbolic.changes import COMMITTING, alone, commit, moves
 from symbolic.context import here, inside
 from symbolic.errors import DtypeError, NonFiniteError, SymbolicError, Where, place_of, warn
 from symbolic.execution import Executable, Specialization, Timed, prepared, shaped
@@ -51,14 +51,19 @@ def move(weights: Sequence[Weight[Any, Any]], deltas: Sequence[Any], given: Any)
 
     NonFiniteError where a new value is infinite or NaN; then nothing moves.
     """
-    with STEPPING:
-        _move(weights, deltas, given)
+    groups = grouped(weights, given)
+    alone(_moved(weights, groups), lambda: _move(weights, deltas, groups))
 
 
-def _move(weights: Sequence[Weight[Any, Any]], deltas: Sequence[Any], given: Any) -> None:
+def _moved(weights: Sequence[Weight[Any, Any]], groups: Groups) -> list[object]:
+    """What a step moves."""
+    return [*[weight.cell for weight in weights], *[one for one, _ in groups if one is not None]]
+
+
+def _move(weights: Sequence[Weight[Any, Any]], deltas: Sequence[Any], groups: Groups) -> None:
     moved: list[tuple[Any, list[Weight[Any, Any]], list[Any]]] = []
     values: dict[int, Any] = {k: weight.cell.value for k, weight in enumerate(weights)}
-    for optimizer, numbers in grouped(weights, given):
+    for optimizer, numbers in groups:
         if optimizer is None:
             continue
         mine = [weights[k] for k in numbers]
@@ -146,7 +151,7 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
     def __init__(self, net: Any, optimizer: Any) -> None:
         self.net = net
         self.layer: AnyLayer = net.layer  # which its record does not keep alive
-        self.optimizer = optimizer
+        self._take(optimizer)
 
     def __copy__(self) -> Any:
         """Another trainer of the same network and optimizer."""
@@ -168,14 +173,16 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
 
     @optimizer.setter
     def optimizer(self, optimizer: Any) -> None:
+        alone((self.net,), lambda: self._take(optimizer))
+
+    def _take(self, optimizer: Any) -> None:
         if optimizer is not None and (isinstance(optimizer, type) or not hasattr(optimizer, "formula")):
             refuse(f"{optimizer!r} as an optimizer", "give an instance of one: SGD(0.1), Adam(0.001)", DtypeError)
-        with STEPPING:
-            detach(self)  # what was made ready for steps by the one before
-            self._optimizer = optimizer
-            self.shortcuts = Shortcuts()
-            self.tried = None  # the code of which steps in machine code were tried last
-            self.steps = None  # in machine code, where they can be
+        detach(self)  # what was made ready for steps by the one before
+        self._optimizer = optimizer
+        self.shortcuts = Shortcuts()
+        self.tried = None  # the code of which steps in machine code were tried last
+        self.steps = None  # in machine code, where they can be
 
     @overload
     def __call__(self: Trainer[Tape[A, Any], Tape[B, Any]], a: A, /) -> B: ...
@@ -254,12 +261,14 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
     def _served(self, inputs: tuple[Any, ...]) -> Any:
         """A step in the general way, and a shortcut for the next one like it."""
         value = gathered(self.layer, inputs)
-        with STEPPING:
-            result, on, step, groups = self._taken(value)
-            if is_given(value, inputs):
-                given = key_of(value), inputs
-                self.shortcuts.offer(step.executable, lambda: stepping(self, on, step, groups, *given))
-                self._in_machine_code(on, step, groups, inputs)
+        return alone((self.net,), lambda: self._once(value, inputs))
+
+    def _once(self, value: Any, inputs: tuple[Any, ...]) -> Any:
+        result, on, step, groups = self._taken(value)
+        if is_given(value, inputs):
+            given = key_of(value), inputs
+            self.shortcuts.offer(step.executable, lambda: stepping(self, on, step, groups, *given))
+            self._in_machine_code(on, step, groups, inputs)
         return result
 
     def _in_machine_code(self, on: Specialization, step: Step, groups: Groups, inputs: tuple[Any, ...]) -> None:
@@ -278,8 +287,7 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
             self.steps.take()
 
     def step(self, value: Any) -> Any:
-        with STEPPING:
-            return self._taken(value)[0]
+        return alone((self.net,), lambda: self._taken(value)[0])
 
     def _taken(self, value: Any) -> tuple[Any, Specialization, Step, Groups]:
         taken: tuple[Any, Specialization, Step, Groups] = self.net.on_path(value, lambda on: self._step(on, value))
@@ -292,6 +300,7 @@ class Trainer(Callee, Generic[In_contra, Out_co]):
                 remedy="put a Weight into it, or call predict",
             )
         groups = grouped(on.weights, self.optimizer)
+        moves(_moved(on.weights, groups))
         if all(optimizer is None for optimizer, _ in groups):
             warn("train was given no optimizer: the deltas are kept, and nothing moves", stacklevel=4)
         step = stepped(on, groups)

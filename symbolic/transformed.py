@@ -1,6 +1,7 @@
 """How does any other transformation than a gradient run? Written into the trace that is under way, or as a program.
 
-A transformation is a plain function that builds a graph, `inline`. Outside of a trace it is traced like the function
+A transformation is a plain function that builds a graph, `inline`: one of a module, or a `partial` of one, which can be
+copied and pickled. Outside of a trace it is traced like the function
 that it transforms, and the program that comes out is kept.
 """
 
@@ -12,7 +13,7 @@ from typing import Any
 from symbolic.context import here
 from symbolic.deriving import Call, Derivative, as_constants, returned
 from symbolic.execution import Executable, Specialization
-from symbolic.layer import Layer, refuse
+from symbolic.layer import Layer
 from symbolic.outcome import outcome
 from symbolic.structure import Tree
 from symbolic.trace import run_body
@@ -28,7 +29,8 @@ class Transformed(Derivative):
         self.first = first  # the first entry of the result is the value of the function itself
 
     def __reduce__(self) -> Any:
-        refuse(f"pickling {self!r}", f"pickle the function, and call {self.verb} where it is needed")
+        """The function and what is asked of it; the traces are made anew."""
+        return type(self), (self.f, self.inline, self.verb, self.first)
 
     def over(self, f: Callable[..., Any]) -> Callable[..., Any]:
         return Transformed(f, self.inline, self.verb, self.first)

@@ -13,7 +13,7 @@ from weakref import ref
 
 import numpy as np
 
-from symbolic.changes import COMMITTING, STEPPING, is_within
+from symbolic.changes import COMMITTING, STEPPING, UNDER_WAY, is_stepping, is_within
 from symbolic.context import here
 from symbolic.execution import Executable, Specialization
 from symbolic.finite import finite_tests
@@ -92,7 +92,8 @@ class Usual(Writer):
         for name, weight in zip(names, self.on.weights, strict=True):
             cell = self.name(weight.cell, "cell")
             seen = f"{cell}.exposed and {cell}.owner is None"
-            self.write(f"    {name} = {cell}._value if {seen} else expose({cell}, between)", depth=depth)
+            self.write(f"    {name} = {cell}._value", f"    if not ({seen} and {name} is {cell}._value):", depth=depth)
+            self.write(f"        {name} = expose({cell}, between)", depth=depth)
         captured = [f"a{k}" for k in range(len(self.on.captured))]
         for name, one in zip(captured, self.on.captured, strict=True):
             self.write(f"{name} = {self.place(one.fetch)}", depth=depth)
@@ -212,8 +213,10 @@ class _Stepping(Usual):
 
     def written(self, key: Any, inputs: tuple[Any, ...]) -> Any:
         self.names.update(STEPPING=STEPPING, movers=LAST_MOVER, here=here)
+        self.names.update(under=UNDER_WAY, is_stepping=is_stepping, is_within=is_within, moved_here=(self.moving(),))
         self.inputs(inputs)
-        self.write("with STEPPING:")
+        self.write("if is_stepping() or is_within():", "    return MISS")  # it has come in between
+        self.write("with STEPPING:", "    under.steps = moved_here")
         self.same(self.trainer.net, key, self.on, self.executable, depth=2)
         self.optimizers()
         depth = self.held(2)
@@ -230,6 +233,11 @@ class _Stepping(Usual):
         layer = self.trainer.layer
         self.answer(lambda: layer, self.results[: self.step.primal], 1)
         return self.function()
+
+    def moving(self) -> frozenset[int]:
+        """What nobody else may move meanwhile."""
+        optimizers = [one for one, _ in self.groups if one is not None]
+        return frozenset(map(id, [self.trainer.net, *[one.cell for one in self.on.weights], *optimizers]))
 
     # ------------------------------------------------------------------ before anything is done
     def optimizers(self) -> None:

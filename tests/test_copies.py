@@ -99,13 +99,15 @@ def test_a_copy_of_a_layer_gives_the_same(calls: int, copied: Callable[[Any], An
 @pytest.mark.parametrize("calls", CALLS)
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
 def test_a_copy_of_a_gradient_gives_the_same(calls: int, copied: Callable[[Any], Any]) -> None:
-    for make in (grad, value_and_grad):
+    second: Any = lambda f: s.vmap(s.hessian(f), in_axes=0, out_axes=1)  # noqa: E731 - one row of the table
+    for make in (grad, value_and_grad, s.jacobian, s.hessian, s.vmap, second):
         slope: Any = make(squares)
         for _ in range(calls):
             slope(X)
         twin = copied(slope)
         for _ in range(5):
             alike(twin(X), slope(X))
+        assert repr(twin) == repr(slope) and twin.__doc__ == slope.__doc__
 
 
 @pytest.mark.parametrize("calls", CALLS)

@@ -22,7 +22,7 @@ from symbolic.backends.native.engine import Library
 from symbolic.backends.native.fitting import FIRST, IN_FORCE, TAKEN, Kept, Unfit, given_as
 from symbolic.backends.native.recipes import BUSY
 from symbolic.backends.native.watching import Watching
-from symbolic.changes import COMMITTING, STEPPING, Change, is_within, put_once
+from symbolic.changes import COMMITTING, STEPPING, UNDER_WAY, Change, is_stepping, is_within, put_once
 from symbolic.context import MODES
 from symbolic.leaves import blank_like, in_lines
 from symbolic.spec import Spec
@@ -119,9 +119,12 @@ class Steps:
 
     def take(self) -> bool:
         """Hold them from now on; False where somebody still goes another way, or is in the middle of a step."""
+        within = is_stepping()
         if is_within() or not STEPPING.acquire(blocking=False):
             return False
         try:
+            if not within:  # else the step says so
+                UNDER_WAY.steps = (frozenset(map(id, (*[one.cell for one in self.on.weights], self.optimizer))),)
             with COMMITTING:  # nobody reads a value, or puts one, while it changes hands
                 return self._take()
         finally:
