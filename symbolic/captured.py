@@ -33,7 +33,7 @@ from symbolic.fingerprint import (
 )
 from symbolic.layer import Layer
 from symbolic.said import said
-from symbolic.watch import UNBOUND, Contents, Global, Held, Named, Watch
+from symbolic.watch import UNBOUND, Contents, Global, Held, Named, Parts, Watch
 
 _KNOWN = ("numpy", "symbolic", "math", "builtins", "functools", "itertools", "operator", "typing", "collections")
 
@@ -129,8 +129,11 @@ class _Search:
             self.names.add("getattr")  # under whatever name it is called
         elif isinstance(value, functools.partial):
             self.reach(what, value.func, depth)
-            for one in (*value.args, *value.keywords.values()):
+            self.place((id(value), "parts"), what, Parts(value))
+            for one in value.args:
                 self.place((id(value), id(one)), what, Held(one))
+            for name in value.keywords:
+                self.place((id(value.keywords), (name,)), name, Global(value.keywords, (name,)), value)
         elif isinstance(value, types.MethodType):
             self.place(("self", id(value.__self__)), "self", Held(value.__self__))
             self.reach(what, value.__func__, depth)

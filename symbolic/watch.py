@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable
 from typing import Any
@@ -59,6 +60,25 @@ class Named(Global):
     """A name of Python's own or of a library's, or one that must stay unbound: what it leads to is all that counts."""
 
     __slots__ = ()
+
+
+class Parts:
+    """Of what a `functools.partial` is made, which `__setstate__` exchanges: by identity, and which keywords it has."""
+
+    __slots__ = ("held", "partial")
+    held: tuple[Any, ...]
+    partial: functools.partial[Any]
+
+    def __init__(self, partial: functools.partial[Any]) -> None:
+        self.partial, self.held = partial, ()
+
+    def __call__(self) -> tuple[Any, ...]:
+        """The same tuple for as long as they are the same."""
+        kept = self.partial.func, self.partial.args, self.partial.keywords
+        now = (*map(id, kept), *kept[2])
+        if now != self.held:
+            self.held = now
+        return self.held
 
 
 UNBOUND = (NameError, ValueError, AttributeError, KeyError)

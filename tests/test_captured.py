@@ -927,3 +927,66 @@ def test_a_prediction_by_name_says_what_the_function_takes(machine: Any) -> None
             with pytest.raises(TypeError, match=r"^scaled.predict\(\) got an unexpected keyword argument 'x'"):
                 net.predict(x=X)
             assert near(net.predict(X), X * 2.0)
+
+
+# --------------------------------------------------------------------------- the function itself, not what it reads
+
+
+def powers(factor: Any, x: Any, by: Any = 2.0, more: Any = 0.0) -> Any:
+    return np.sum(factor * x**by + more * x)
+
+
+PARTIALS = [
+    lambda p: p.keywords.update(by=3.0),
+    lambda p: p.keywords.update(more=1.0),  # one that was not there
+    lambda p: p.keywords.clear(),
+    lambda p: p.__setstate__((p.func, (5.0,), dict(p.keywords), {})),
+    lambda p: p.__setstate__((p.func, p.args, {"by": 4.0}, {})),
+    lambda p: p.__setstate__((lambda factor, x, by: np.sum(factor * x * by), p.args, dict(p.keywords), {})),
+    lambda p: p.args[0].__setitem__(0, 7.0),
+]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("of", [s.grad, s.value_and_grad, s.jacobian, s.vmap])
+@pytest.mark.parametrize("change", PARTIALS, ids=range(len(PARTIALS)))
+def test_a_partial_whose_parts_are_exchanged(change: Any, of: Any, machine: Any) -> None:
+    """A partial made afresh of the same parts is the oracle; one within another shows the same."""
+    for nested in (False, True):
+        inner = functools.partial(powers, np.array([2.0, 3.0]) if of is not s.vmap else 2.0, by=3.5)
+        held = functools.partial(lambda f, x: f(x), inner) if nested else inner
+        if of is s.vmap and change is PARTIALS[-1]:
+            continue
+        with s.use(machine):
+            transformed = of(held)
+            for changed in (False, True):
+                if changed:
+                    change(inner)
+                f, args, named = inner.func, inner.args, dict(inner.keywords)
+                expected = of(lambda x, f=f, args=args, named=named: f(*args, x, **named))(X)
+                for _ in range(8):
+                    found = transformed(X)
+                    pairs = zip(found, expected, strict=True) if type(found) is tuple else [(found, expected)]
+                    assert all(near(one, other) for one, other in pairs)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("of", [s.grad, s.value_and_grad, s.jacobian, s.vmap, of_array])
+def test_a_call_that_is_patched_in_its_class(of: Any, machine: Any) -> None:
+    class Squares:
+        def __call__(self, x: Any) -> Any:
+            return np.sum(x**2)
+
+    class Cubes(Squares):
+        """It inherits the call."""
+
+    one = Cubes()
+    with s.use(machine):
+        transformed, expected = of(one), of(lambda x: np.sum(x**3))
+        for _ in range(8):
+            transformed(X)
+        Squares.__call__ = lambda self, x: np.sum(x**3)  # type: ignore[method-assign]  # as one patches
+        for _ in range(8):
+            found, wanted = transformed(X), expected(X)
+            pairs = zip(found, wanted, strict=True) if type(found) is tuple else [(found, wanted)]
+            assert all(near(one, other) for one, other in pairs)

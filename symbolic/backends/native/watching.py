@@ -6,6 +6,7 @@ at fixed addresses.
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ import numpy as np
 
 from symbolic.backends.native.layouts import LIST_ENTRIES, LIST_SIZE, word_at
 from symbolic.fingerprint import ABSENT
-from symbolic.watch import Contents, Global, Held, Named, is_fixed, lasts
+from symbolic.watch import Contents, Global, Held, Named, Parts, is_fixed, lasts
 
 if TYPE_CHECKING:
     from symbolic.backends.native.entry import Entry
@@ -57,6 +58,8 @@ class Watching:
             self.words.append((id(fetch.cell) + _CELL, id(value)))
             self.kept.append(fetch.cell)
             return word_at(id(fetch.cell) + _CELL) == id(value)
+        if isinstance(fetch, Parts):
+            return self._parts(fetch.partial)
         if not isinstance(fetch, Global):
             return False
         space = fetch.space
@@ -73,6 +76,20 @@ class Watching:
                     return False
                 space = vars(found)
         return found is value
+
+    def _parts(self, partial: functools.partial[Any]) -> bool:
+        """Its function, its arguments, its keywords, and how many there are: each of these is watched itself."""
+        kept = partial.func, partial.args, partial.keywords
+        if type(partial) is not functools.partial or type(kept[2]) is not dict:
+            return False
+        words = range(id(partial) + 16, id(partial) + functools.partial.__basicsize__, 8)
+        places = [[at for at in words if word_at(at) == id(one)] for one in kept]
+        if any(len(found) != 1 for found in places):
+            return False
+        self.kept += [partial, *kept]
+        self.words += [(at, id(one)) for (at,), one in zip(places, kept, strict=True)]
+        self.words.append((id(kept[2]) + _DICT_USED, len(kept[2])))
+        return word_at(self.words[-1][0]) == len(kept[2])
 
     def _global(self, space: dict[str, Any], name: str, found: Any) -> None:
         """Asked once, however many places lead through it."""
