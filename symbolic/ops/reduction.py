@@ -9,13 +9,14 @@ import numpy as np
 
 from symbolic.context import here
 from symbolic.errors import ShapeError
-from symbolic.layer import Layer, unsupported
+from symbolic.layer import AnyLayer, Layer, unsupported
+from symbolic.leaves import Literal
 from symbolic.ops.binding import Kernel, Written, implements, method
 from symbolic.ops.deltas import SizeOf, SumLike
 from symbolic.ops.families import Reduction
 from symbolic.ops.operation import array
 from symbolic.ops.passing import Cast
-from symbolic.spec import AnySpec, Spec, normalize_axes, product, show
+from symbolic.spec import AnySpec, Spec, normalize_axes, product, show, spec_of
 
 
 class _Reduced(Reduction):
@@ -231,7 +232,30 @@ class _Spread(Reduction):
         return x - np.mean(x, axis=self.axis, keepdims=True)
 
     def freedom(self, x: Any) -> Any:
-        return np.maximum(np.subtract(SizeOf(x, axis=self.axis), self.ddof), 0)
+        return Freedom(x, axis=self.axis, ddof=self.ddof)
+
+
+class Freedom(SizeOf):
+    """The count less `ddof`: a Python number, which leaves the dtype as it is; among halves in double precision."""
+
+    __slots__ = ()
+    defaults: ClassVar[Any] = {"axis": None, "ddof": 0}
+
+    def infer(self, *specs: AnySpec) -> AnySpec:
+        return spec_of(self._less(0, array(specs[0]).dtype))
+
+    def evaluate(self, *values: Any) -> Any:
+        return self._less(super().evaluate(*values), np.asarray(values[0]).dtype)
+
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        spec = array(specs[0])
+        if not spec.known:
+            return None
+        return Literal(self._less(_count(spec.shape or (), self.axis), spec.dtype))
+
+    def _less(self, count: int, dtype: Any) -> Any:
+        left = max(float(count - self.ddof), 0.0)
+        return np.float64(left) if dtype == np.float16 else left
 
 
 class Var(_Spread, numpy=np.var):

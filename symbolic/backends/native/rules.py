@@ -27,7 +27,7 @@ from symbolic.ops.linear import Dot, MatMul, TensorDot
 from symbolic.ops.movement import Roll
 from symbolic.ops.norms import Norm
 from symbolic.ops.passing import Cast, Item
-from symbolic.ops.reduction import Std, Var
+from symbolic.ops.reduction import Level, Std, Var
 from symbolic.ops.repeating import Repeat, RepeatedLike
 from symbolic.ops.sliding import Unwindows, WindowChoice, WindowMax, WindowShare, WindowSpread, WindowSum
 from symbolic.ops.softmax import Peak
@@ -229,6 +229,17 @@ def peak(low: Lowered, one: Instruction) -> None:
     low.point(one.target, "peak", [best.shaped(low.sizes(one.target))], (kind,))
 
 
+def level(low: Lowered, one: Instruction) -> None:
+    """Whether all entries are equal: the greatest is the least. NaN is neither."""
+    node: Any = one.node
+    view, kind = low.views[one.sources[0]], low.dtype(one.sources[0])
+    if kind.kind != "f":
+        raise NotLoops(f"the level of {kind} is not written as loops")
+    axes = normalize_axes(node.axis, len(view.shape))
+    ends = [low.reduce(view, how, axes, kind).shaped(low.sizes(one.target)) for how in ("maximum", "minimum")]
+    low.point(one.target, "equal", ends, (kind, kind))
+
+
 def spread(root: bool) -> Rule:
     """The variance, and its root: two passes over the entries, as NumPy makes them."""
 
@@ -283,6 +294,7 @@ RULES: dict[type, Rule] = {
     Fit: fit,
     Norm: norm,
     Peak: peak,
+    Level: level,
     Var: spread(root=False),
     Std: spread(root=True),
     Reduction: reduction,
