@@ -53,7 +53,7 @@ def called(function: Any) -> Any:
         return functools.partial(_of_scipy, function)
     try:
         found = _FOUND.get(type(function), _other)(function)
-    except TypeError:  # it has no hash
+    except (TypeError, ValueError):  # it has no hash
         return function
     return function if found is None else found
 

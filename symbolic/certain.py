@@ -85,7 +85,7 @@ def _is_known(builtin: Any) -> bool:
     """Whether it is a function that gives the same for the same; not `__dict__`, nor what somebody put there."""
     try:
         return builtin in _known_builtins()
-    except TypeError:  # it has no hash
+    except Exception:  # it has no hash
         return False
 
 
@@ -145,7 +145,7 @@ class _Followed:
                 return True
             if value in MAKING:
                 return str(getattr(value, "__module__", "")).startswith("numpy") and value is not np.vectorize
-        except TypeError:  # it has no hash
+        except Exception:  # it has no hash
             return False
         if str(getattr(value, "__module__", "")).startswith("symbolic.ops."):
             return type(value) is types.FunctionType

@@ -122,6 +122,8 @@ def fingerprint(value: Any, names: frozenset[str] | None, depth: int = 0, path: 
     if kind is types.FunctionType and names is not None and not _holds_data(value):
         return Same(value), Same(value.__code__)  # the usual one, quickly
     if isinstance(value, np.ndarray):
+        if value.dtype.hasobject:
+            return _inside(kind, None, value, names, depth, path)
         return _gathered(_array_mark(value), _own(value, names), names, depth + 1, path)
     if isinstance(value, np.generic):
         return kind, value.tobytes()
@@ -156,8 +158,6 @@ _ONE_THING = (Layer, types.ModuleType, types.CodeType, *ATOMS, *_FIXED)
 
 
 def _array_mark(value: Any) -> Any:
-    if value.dtype.hasobject:
-        return type(value), value.shape, tuple([Same(one) for one in value.ravel()])
     return type(value), value.dtype.str, value.shape, value.tobytes()
 
 
@@ -179,7 +179,7 @@ def home_of(value: Any) -> str:
 
 
 def named(value: Any, names: frozenset[str]) -> Iterator[Any]:
-    """What code with these names could read of a class or a module of the user's."""
+    """What code with these names could read of a class or a module of the user's; by `super`, of each class's bases."""
     spaces: list[Any] = [vars(value)]
     libraries: list[Any] = []
     if isinstance(value, type):
@@ -188,12 +188,13 @@ def named(value: Any, names: frozenset[str]) -> Iterator[Any]:
         spaces = [vars(one) for one in kinds if one not in (object, type)]
         libraries = [vars(one) for one in kinds if is_library(home_of(one))] if isinstance(names, Every) else []
         names |= {name for one in kinds if not is_library(home_of(one)) for name in _special(one)}
-    found: dict[str, Any] = {}
-    for space in reversed(spaces):  # the first has the last word
+    found: dict[tuple[str, int], Any] = {}
+    each = "super" in names
+    for at, space in enumerate(reversed(spaces)):  # the first has the last word
         of_library = any(space is one for one in libraries)  # where nothing changes
         there = frozenset.intersection(names, space) if of_library else names.intersection(space)
-        found.update([(name, space[name]) for name in there])
-    for name, one in sorted(found.items(), key=_first):
+        found.update([((name, at if each else 0), space[name]) for name in there])
+    for (name, _), one in sorted(found.items(), key=_first):
         yield name
         yield Same(one) if isinstance(one, types.FunctionType) else one
 
@@ -250,6 +251,11 @@ def _contents(value: Any, names: frozenset[str] | None) -> Iterator[Any]:
         yield from value
         if type(value) not in _NESTS:
             yield from _own(value, names)
+    elif isinstance(value, np.ndarray):  # of objects
+        yield value.dtype
+        yield value.shape
+        yield from value.ravel().tolist()
+        yield from _own(value, names)
     elif isinstance(value, types.MethodType):
         yield value.__self__
         yield value.__func__

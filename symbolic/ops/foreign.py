@@ -59,7 +59,7 @@ def handler(function: Any) -> Handler | None:
 def _known(function: Any) -> Handler | None:
     try:
         return FUNCTIONS.get(function)
-    except TypeError:  # a callable without a hash
+    except Exception:  # a callable without a hash
         return None
 
 
