@@ -454,7 +454,7 @@ rooms = [name for name in sys.modules if name.startswith(("llvmlite", "symbolic.
 print(losses, ",".join(sorted(rooms)), net.explain(x, optimizer=s.Adam(0.1)).split(",")[0], sep=chr(10))
 """
 RUNNING = {
-    *("abi", "answers", "engine", "fitting", "host", "identity", "layouts", "machine", "pool", "predictions"),
+    *("abi", "answers", "engine", "fitting", "host", "identity", "layouts", "machine", "predictions"),
     *("axisless", "recipes"),
     *("steps", "store", "watching"),
 }

@@ -3,11 +3,14 @@
 import mmap
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import symbolic
 from symbolic.backends import pool
 
 FLOAT = np.dtype(float)
@@ -59,6 +62,7 @@ def test_no_more_is_kept_than_was_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 HUGE = 1 << 21
+needs_llvm = pytest.mark.skipif(find_spec("llvmlite") is None, reason="the native machine needs llvmlite")
 needs_huge_pages = pytest.mark.skipif(sys.platform != "linux", reason="the system has no such pages")
 
 
@@ -100,3 +104,20 @@ def test_memory_that_is_not_kept_goes_back_to_the_system(monkeypatch: pytest.Mon
     pool.array((pool.LARGE,), np.dtype(np.uint8))  # now nothing else is kept
     del one, held
     assert given() - before < 2 * HUGE
+
+
+@pytest.mark.parametrize("machine", ["numpy", pytest.param("native", marks=needs_llvm)])
+def test_large_results_of_both_machines_come_from_here(machine: Any) -> None:
+    with symbolic.use(machine):
+        net = symbolic.symbolic(lambda x, y: (np.exp(x) * 2.0 - y, np.exp(x) + y), np.ndarray, np.ndarray)
+        x, y = np.linspace(-1.0, 1.0, 300_000), np.linspace(2.0, 3.0, 300_000)
+        first = net.predict(x, y)
+        assert all(any(one.base is each for each in pool._buffers[one.nbytes]) for one in first)
+        second = net.predict(y, x)  # the first are held
+        assert {place(one) for one in first}.isdisjoint(map(place, second))
+        for (a, b), (one, other) in zip(((x, y), (y, x)), (first, second), strict=True):
+            np.testing.assert_allclose(one, np.exp(a) * 2.0 - b, rtol=1e-14)
+            np.testing.assert_allclose(other, np.exp(a) + b, rtol=1e-14)
+        places = {place(one) for one in first}
+        del first, one, other
+        assert places == {place(one) for one in net.predict(x, y)}
