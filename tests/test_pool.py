@@ -116,8 +116,8 @@ def test_large_results_of_both_machines_come_from_here(machine: Any) -> None:
         second = net.predict(y, x)  # the first are held
         assert {place(one) for one in first}.isdisjoint(map(place, second))
         for (a, b), (one, other) in zip(((x, y), (y, x)), (first, second), strict=True):
-            np.testing.assert_allclose(one, np.exp(a) * 2.0 - b, rtol=1e-14)
-            np.testing.assert_allclose(other, np.exp(a) + b, rtol=1e-14)
+            np.testing.assert_allclose(one, np.exp(a) * 2.0 - b, rtol=1e-14, atol=1e-14)
+            np.testing.assert_allclose(other, np.exp(a) + b, rtol=1e-14, atol=1e-14)
         places = {place(one) for one in first}
         del first, one, other
         assert places == {place(one) for one in net.predict(x, y)}
