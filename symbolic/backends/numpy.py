@@ -167,7 +167,9 @@ class Looking(Compiled):
         return self.careful.function(*given)  # type: ignore[no-any-return]  # generated
 
     def failed(self, error: Exception) -> NoReturn:
-        (self.careful or super()).failed(error)
+        if self.careful is None:
+            super().failed(error)
+        self.careful.failed(error)
 
 
 def _cut(order: Sequence[Unit]) -> list[list[Unit]]:
