@@ -20,13 +20,14 @@ from symbolic.backends.native.entry import Entry
 from symbolic.backends.native.factors import Adjugate, Root, Triangle, Triangles
 from symbolic.backends.native.laying import Panels, writer
 from symbolic.backends.native.loops import Pointer, Writer
-from symbolic.backends.native.lowering import FLAG, Contract, External, Point, Reduce, Small
+from symbolic.backends.native.lowering import FLAG, Contract, External, Point, Reduce, Running, Small
 from symbolic.backends.native.matrices import Matrices, matrices
 from symbolic.backends.native.nests import Nest, Step
 from symbolic.backends.native.orders import BLAS, CALLS, TEAM, WORK, Blocks, Call, Shared
 from symbolic.backends.native.recipes import OWN
 from symbolic.backends.native.records import TRIANGLES, Stacked
 from symbolic.backends.native.reductions import IDENTITY
+from symbolic.backends.native.running import Scan
 from symbolic.backends.native.segments import Segment, blocks_of, groups
 from symbolic.backends.native.solving import Solving
 from symbolic.backends.native.text import Function, Module
@@ -206,16 +207,21 @@ class Assembly(Dividing):
         writer = Writer(self.module, self.native.host.vector_bits, nest, dtype, constants)
         return Call(self._once(nest.key(dtype, constants), writer.write), writer.pointers)
 
-    def _one(self, stage: Nest | Contract | Small) -> Call | Shared:
+    def _one(self, stage: Nest | Contract | Small | Running) -> Call | Shared:
         if isinstance(stage, Nest):
             return self._loops(stage)
+        if isinstance(stage, Running):
+            scan = Scan(self.module, stage)
+            return Call(self._once(scan.key, scan.write), self._places(stage))
         return self._small(stage) if isinstance(stage, Small) else self._product(stage)
 
     def _small(self, task: Small) -> Call:
         """Factors, or equations that are solved with them."""
         writer: Stacked = _FACTORING.get(task.how, Solving)(self.module, task)
-        places = [Pointer(one.base, one.offset) for one in task.operands] + [Pointer(task.target, 0)]
-        return Call(self._once(writer.key, writer.write), places + [Pointer(FLAG, 0)] * task.flagged)
+        return Call(self._once(writer.key, writer.write), self._places(task) + [Pointer(FLAG, 0)] * task.flagged)
+
+    def _places(self, task: Small | Running) -> list[Pointer]:
+        return [Pointer(one.base, one.offset) for one in task.operands] + [Pointer(task.target, 0)]
 
     def _written(self, found: Matrices) -> int:
         self._needs(found.workspace)

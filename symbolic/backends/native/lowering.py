@@ -106,6 +106,21 @@ class Small(NamedTuple):
     flagged: bool
 
 
+class Running(NamedTuple):
+    """target[i] = what `how` makes of target[i - 1] and the operands' entries [i], along an axis; the first is given.
+
+    `steps` are the target's strides.
+    """
+
+    target: int
+    domain: Sizes
+    how: str
+    operands: tuple[View, ...]
+    axis: int
+    steps: Sizes
+    dtype: DType
+
+
 class External(NamedTuple):
     """An instruction that NumPy runs, and why."""
 
@@ -116,7 +131,7 @@ class External(NamedTuple):
 
 
 Looping = Point | Reduce | Write | Check
-Task = Looping | Contract | Small | External
+Task = Looping | Contract | Small | Running | External
 
 
 def views_of(task: Task) -> list[View]:

@@ -15,7 +15,7 @@ from symbolic.backends.native.blocks import Group, groups
 from symbolic.backends.native.cuts import cuts
 from symbolic.backends.native.engine import Library, load
 from symbolic.backends.native.host import MOST_THREADS, Host, host
-from symbolic.backends.native.lowering import Contract, External, Lowered, Small
+from symbolic.backends.native.lowering import Contract, External, Lowered, Running, Small
 from symbolic.backends.native.matrices import matrices
 from symbolic.backends.native.nests import Nest, Schedule, arranged_apart, work_of
 from symbolic.backends.native.recipes import OWN, Placed, Recipe
@@ -29,7 +29,12 @@ __all__ = ["Making"]
 
 _MUCH = 100_000
 """Operations on single entries beside which what Python does between segments is little."""
-_NAMES = {"nests of loops": Nest, "sums of products": Contract, "factors and solutions": Small}
+_NAMES = {
+    "nests of loops": Nest,
+    "sums of products": Contract,
+    "factors and solutions": Small,
+    "results so far": Running,
+}
 
 
 class Making(Placed):
@@ -185,7 +190,7 @@ class Making(Placed):
         """How many loops and products run natively, and what NumPy runs, with the reason for each."""
         stages = self.schedule.stages
         numbers = {name: sum(isinstance(one, kind) for one in stages) for name, kind in _NAMES.items()}
-        counts = ", ".join(f"{n} {name}" for name, n in numbers.items() if n or _NAMES[name] is not Small)
+        counts = ", ".join(f"{n} {name}" for name, n in numbers.items() if n or _NAMES[name] in (Nest, Contract))
         lines = [f"native, {self.host.vector_bits} bits: {counts}"]
         outside: dict[str, int] = {}
         for one in stages:

@@ -23,6 +23,7 @@ from symbolic.backends.native.lowering import (
     Lowered,
     Point,
     Reduce,
+    Running,
     Small,
     Task,
     Write,
@@ -137,7 +138,7 @@ def _what(task: Looping) -> Any:
     return (task.how if isinstance(task, Reduce) else task.adds), task.dtype
 
 
-Stage = Nest | Contract | Small | External
+Stage = Nest | Contract | Small | Running | External
 
 
 class Schedule:
@@ -172,7 +173,7 @@ class Schedule:
 
     def _place(self, task: Task) -> None:
         if isinstance(
-            task, (Contract, Small, External)
+            task, (Contract, Small, Running, External)
         ):  # NumPy's own instructions may have effects, and keep their order
             self._born(task.target, len(self.stages))
             self.stages.append(task)
@@ -380,4 +381,4 @@ def work_of(stage: Stage) -> int:
         return prod(stage.domain) * len(stage.steps)
     if isinstance(stage, Small):
         return prod(stage.domain) * stage.domain[-2]
-    return prod(stage.domain) if isinstance(stage, Contract) else 0
+    return prod(stage.domain) if isinstance(stage, (Contract, Running)) else 0

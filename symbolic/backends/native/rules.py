@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.backends.native import contracting, diagonals, equations, gathering, pooling, regions, unwinding
+from symbolic.backends.native import contracting, diagonals, equations, gathering, pooling, regions, running, unwinding
 from symbolic.backends.native.access import View
 from symbolic.backends.native.lowering import DType, Lowered, NotLoops, Rule
 from symbolic.backends.native.pieces import at
 from symbolic.ops.bordering import Pad
 from symbolic.ops.creation import Diag, DiagonalLike, FullLike, Triangle
+from symbolic.ops.cumulative import Cumprod, Cumsum, Delay, Recurrence
 from symbolic.ops.deltas import Chain, Fit
 from symbolic.ops.einsum import Einsum
 from symbolic.ops.entries import SetEntries
@@ -326,6 +327,10 @@ RULES: dict[type, Rule] = {
     SetItem: regions.set_item,
     SetEntries: regions.set_entries,
     Roll: regions.roll,
+    Cumsum: running.running("add"),
+    Cumprod: running.running("multiply"),
+    Recurrence: running.recurrence,
+    Delay: running.delay,
     Unwindows: unwinding.unwindows,
     WindowMax: pooling.folded("maximum"),
     WindowSum: pooling.folded("add"),
