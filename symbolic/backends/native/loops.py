@@ -127,7 +127,7 @@ class Writer:
         places.update({_Region(one): next(given) for one in self.regions})
         places.update({base: next(given) for base in self.writes})
         self.is_heavy = sum(weight(step.task) for step in self.nest.steps) > LIGHT
-        self.lanes = min(self.bits // max(self._widest(), 32), 16) if self.axes.sizes else 0
+        self.lanes = self._most_lanes() if self.axes.sizes else 0
         self.reductions: dict[int, Reduction] = {}
         for step in self.nest.steps:
             if isinstance(step.task, Reduce):
@@ -138,6 +138,12 @@ class Writer:
             self.oddities.tell(f.arguments[-1])
         f.give()
         return f
+
+    def _most_lanes(self) -> int:
+        """As many as a vector has, but no more than a short row fills: the rest would be masked for each row."""
+        widest = max(self._widest(), 32)
+        row = 1 << (self.axes.sizes[-1] - 1).bit_length()
+        return max(min(self.bits // widest, 16, row), 128 // widest)
 
     def _widest(self) -> int:
         """The bits of the widest numbers that are read entry by entry, or computed with."""
