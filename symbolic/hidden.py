@@ -8,7 +8,8 @@ raise for one. What such a question rests on is computed with care at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,29 +25,31 @@ _HIDING: set[Any] = {
     *(np.sort, np.partition, np.fmax.reduce, np.fmin.reduce),
 }
 """Functions of floats that give a number for NaN, or put it where others leave it out."""
+_KINDS = 1024  # of operations, that are kept in memory
 
 
 def hidden(order: Sequence[AnyLayer], facts: Inference, results: Sequence[AnyLayer] = ()) -> set[AnyLayer]:
     """Of nodes (operands first) those on which such questions rest; nobody looks for NaN but in real results."""
     found = {one for one in results if not _is_float(facts.spec(one), "f")}
     for node in reversed(order):
-        if isinstance(node, Operation):
-            found.update(node.operands if node in found else _asked(node, facts))
+        if not isinstance(node, Operation):
+            continue
+        way = _way(type(node))
+        if node in found or way is False:
+            found.update(node.operands)
+        elif way is None:
+            found.add(node.operands[0])
+        elif not _is_float(facts.spec(node), "fc") or may_fail(node, facts):
+            found.update(node.operands)
     return found
 
 
-def _asked(node: Operation, facts: Inference) -> Iterator[AnyLayer]:
-    """The operands that may be NaN where the result of the operation is none."""
-    if np.where in node.functions:
-        yield node.operands[0]
-    elif not _keeps(node, facts):
-        yield from node.operands
-
-
-def _keeps(node: Operation, facts: Inference) -> bool:
-    """Whether the result is NaN wherever an operand is that it rests on."""
-    ours = type(node).__module__.startswith("symbolic.") and _HIDING.isdisjoint(node.functions)
-    return ours and _is_float(facts.spec(node), "fc") and not may_fail(node, facts)
+@lru_cache(_KINDS)
+def _way(kind: type[Operation]) -> bool | None:
+    """Whether a result that is a float is NaN wherever an operand is that it rests on; `None` where the first chooses."""
+    if np.where in kind.functions:
+        return None
+    return kind.__module__.startswith("symbolic.") and _HIDING.isdisjoint(kind.functions)
 
 
 def _is_float(spec: AnySpec, kinds: str) -> bool:
