@@ -46,7 +46,7 @@ def hidden(order: Sequence[AnyLayer], facts: Inference, results: Sequence[AnyLay
 
 @lru_cache(_KINDS)
 def _way(kind: type[Operation]) -> bool | None:
-    """Whether a result that is a float is NaN wherever an operand is that it rests on; `None` where the first chooses."""
+    """Whether a float is NaN wherever an operand is that it rests on; `None` where the first operand only chooses."""
     if np.where in kind.functions:
         return None
     return kind.__module__.startswith("symbolic.") and _HIDING.isdisjoint(kind.functions)
