@@ -1,8 +1,8 @@
 """Write a plain function with type hints, and get a neural network whose type the compiler knows.
 
 The public names stand in `public.py`; `README.md` beside this file is the floor plan. Importing the package loads
-nothing: a type checker's plugin, a command line or a web server pays for the vocabulary when it first names a part
-of it.
+nothing, and a public name only what every program needs, besides what it stands for: what a NumPy function means is
+loaded when that first meets a layer. `symbolic.public` loads all there is, for those who look at all: checkers, tests.
 """
 
 from importlib import import_module
@@ -25,15 +25,23 @@ def __getattr__(name: str) -> "Any":
         return __dir__()
     if name.startswith("_"):
         raise AttributeError(f"module 'symbolic' has no attribute {name!r}")
-    public = import_module("symbolic.public")
-    found = globals()[name] = getattr(public, name, None) or _operation(name)
-    return found
+    import_module("symbolic.network")  # what runs a layer
+    import_module("symbolic.ops.rooms")  # what makes a layer of a call
+    for room, names in import_module("symbolic.rooms").ROOMS.items():
+        if name in names.split():
+            found = globals()[name] = getattr(import_module(f"symbolic.{room}"), name)
+            return found
+    return _operation(name)
 
 
 def _operation(name: str) -> "Any":
     """An operation that stands for a NumPy function is public by its declaration: it is written in one place."""
+    import_module("symbolic.public")
+    if name in globals():  # a module of the package
+        return globals()[name]
     for operation in import_module("symbolic.ops.operation").OPERATIONS:
         if operation.__name__ == name:
+            globals()[name] = operation
             return operation
     raise AttributeError(f"module 'symbolic' has no attribute {name!r}")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from symbolic.callees import ELSEWHERE
+from symbolic.callees import ELSEWHERE, LATE_METHODS
 from symbolic.context import here, with_source
 from symbolic.naming import instead_of, qualified
 from symbolic.refusing import answered, fact, refuse, refuse_assignment, short, unsupported
@@ -38,8 +38,8 @@ class Arraylike:
     def __array_ufunc__(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         out = kwargs.pop("out", None)
         handler = FUNCTIONS.get(ufunc) if method == "__call__" else UFUNC_METHODS.get((ufunc, method))
-        if handler is None and method == "__call__":
-            handler = ELSEWHERE[0](ufunc)
+        if handler is None:
+            handler = ELSEWHERE[0](ufunc) if method == "__call__" else LATE_METHODS[0](ufunc, method)
         if handler is None:
             name = qualified(ufunc) + ("" if method == "__call__" else f".{method}")
             raise unsupported(name, instead_of(qualified(ufunc)))
@@ -58,7 +58,7 @@ class Arraylike:
         return _write(target, value if where is True else choose((where, value, target), {}))
 
     def __array_function__(self: Any, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
-        handler = FUNCTIONS.get(func)
+        handler = FUNCTIONS.get(func) or ELSEWHERE[0](func)
         if handler is None:
             raise unsupported(qualified(func), instead_of(qualified(func)))
         return handler(args, kwargs)

@@ -16,5 +16,7 @@ BOUND: dict[tuple[type, str], Handler] = {}
 """What a method does, by a class of its object and its name; the object is the first argument."""
 ELSEWHERE: list[Callable[[Any], Handler | None]] = []
 """Who is asked for a function that has no handler yet: its library's formulas load late."""
+LATE_METHODS: list[Callable[[Any, str], Handler | None]] = []
+"""Who is asked for a method of a ufunc, such as `np.add.reduce`, that has no handler yet."""
 MAKING: dict[Any, Callable[..., Any]] = {}
 """By the function that is called: what stands in its place, whatever its arguments are: array makers, `isinstance`."""

@@ -7,7 +7,6 @@ what keeps the gradient (`callees`). All else is called as it stands.
 from __future__ import annotations
 
 import abc
-import dataclasses
 import functools
 import itertools
 import os
@@ -18,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.callees import CALLS, MAKING, Handler
+from symbolic.callees import CALLS, ELSEWHERE, MAKING, Handler
 from symbolic.context import here
 from symbolic.errors import TraceError, buried
 from symbolic.layer import FUNCTIONS, Layer, Lent, qualified, unsupported
@@ -85,6 +84,8 @@ def _applied(function: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _replaced(function: Any) -> Any:
     """What a table says of a function."""
+    if getattr(function, "__module__", None) == "dataclasses":
+        from symbolic import renewing as _renewing  # noqa: F401 - it fills the table, where a body knows dataclasses
     if function in MAKING:
         return MAKING[function]
     if function in CALLS:
@@ -92,7 +93,7 @@ def _replaced(function: Any) -> Any:
     if function in _HANDED:
         return functools.partial(_handed, function)
     module = getattr(function, "__module__", None) or ("numpy" if isinstance(function, np.ufunc) else "")
-    if module.partition(".")[0] != "numpy" or (module.startswith(_IN_PYTHON) and function not in FUNCTIONS):
+    if module.partition(".")[0] != "numpy" or (module.startswith(_IN_PYTHON) and ELSEWHERE[0](function) is None):
         return None
     return functools.partial(_of_numpy, function)
 
@@ -144,7 +145,7 @@ def _dispatched_by_numpy(function: Any, args: Any, kwargs: Any, given: tuple[Any
     listed = any(isinstance(one, (list, tuple)) and is_traced(one) for one in given)
     if not listed or any(isinstance(one, Layer) for one in given):
         return function(*args, **kwargs)  # a layer among its arguments is asked
-    meaning = FUNCTIONS.get(function)
+    meaning = FUNCTIONS.get(function) or ELSEWHERE[0](function)
     if meaning is None:
         raise unsupported(qualified(function))
     return meaning(args, kwargs)
@@ -287,19 +288,6 @@ def _made_of_data(start: Any, after: Any, self: Any, *args: Any, **kwargs: Any) 
         start(self, *args, **kwargs)
     finally:
         vars(self).pop("__post_init__", None)
-
-
-def _renewed(obj: Any, /, **changes: Any) -> Any:
-    """`dataclasses.replace`, which makes an instance where nobody sees it."""
-    fields = dataclasses.fields(obj)
-    make = called(type(obj))
-    if make is type(obj) or any(not one.init and one.name in changes for one in fields):
-        return dataclasses.replace(obj, **changes)
-    kept = {one.name: getattr(obj, one.name) for one in fields if one.init and one.name not in changes}
-    return make(**kept, **changes)
-
-
-MAKING[dataclasses.replace] = _renewed
 
 
 def _builtin(function: Any) -> Any:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.callees import CALLS, MAKING
+from symbolic.callees import CALLS, ELSEWHERE, MAKING
 from symbolic.layer import FUNCTIONS, METHODS, Layer
 from symbolic.leaves import Identity, Projection, Weight
 from symbolic.naming import home
@@ -141,7 +141,7 @@ class _Followed:
         if isinstance(value, Layer):
             return False
         try:
-            if value in _known_builtins() or value in FUNCTIONS or value in CALLS:
+            if value in _known_builtins() or value in FUNCTIONS or value in CALLS or _comes_late(value):
                 return True
             if value in MAKING:
                 return str(getattr(value, "__module__", "")).startswith("numpy") and value is not np.vectorize
@@ -150,6 +150,11 @@ class _Followed:
         if str(getattr(value, "__module__", "")).startswith("symbolic.ops."):
             return type(value) is types.FunctionType
         return self.function(value)
+
+
+def _comes_late(function: Any) -> bool:
+    """Whether it is of a part of NumPy that is loaded when it is named, as what is known of it is: `np.fft`."""
+    return home(function).startswith("numpy.") and ELSEWHERE[0](function) is not None
 
 
 def _is_method(name: str) -> bool:

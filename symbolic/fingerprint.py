@@ -300,12 +300,16 @@ def _is_machinery(owner: Any, name: str, value: Any) -> bool:
     home = type(owner).__module__
     if home.startswith("symbolic."):
         return name in _KEPT_FOR_LATER or type(value).__module__ in _MACHINERY
-    return home.startswith("scipy.stats.") and isinstance(value, _CARRIED)
+    return home.startswith("scipy.stats.") and isinstance(value, _carried())
 
 
 _KEPT_FOR_LATER = ("__wrapped__", "_code", "tried")
 _MACHINERY = ("symbolic.paths", "symbolic.shortcut")
-_CARRIED = (np.random.RandomState, np.random.Generator, types.MethodType, np.vectorize)
+
+
+def _carried() -> tuple[type, ...]:
+    """SciPy's distributions have loaded `np.random`; NumPy alone loads it when it is named."""
+    return (np.random.RandomState, np.random.Generator, types.MethodType, np.vectorize)
 
 
 def attributes(value: Any, names: frozenset[str] | None) -> Iterator[tuple[str, Any]]:

@@ -14,7 +14,6 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, TypeAlias
 
@@ -135,6 +134,8 @@ def _check_settings() -> None:
 def _there() -> bool:
     """Whether `llvmlite` is installed, which is looked for in many folders, until it was found."""
     if not _Choice.able:
+        from importlib.util import find_spec  # loaded with the first question, not with the first name
+
         _Choice.able = find_spec("llvmlite") is not None
     return _Choice.able
 

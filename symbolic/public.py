@@ -1,5 +1,9 @@
-"""Which names are public? These, and no others; `import symbolic` loads this module when the first of them is used."""
+"""Which names are public? These, and no others. Who imports this module has loaded all that the library knows.
 
+`import symbolic` finds a name by `rooms.py`, without the others.
+"""
+
+from symbolic import renewing as _renewing  # noqa: F401 - it says what dataclasses.replace means
 from symbolic.batching import vmap as vmap
 from symbolic.custom import custom_gradient as custom_gradient
 from symbolic.custom import remat as remat
@@ -63,6 +67,7 @@ from symbolic.ops import methods as _methods  # noqa: F401 - it binds NumPy func
 from symbolic.ops import polynomials as _polynomials  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import questions as _questions  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import refusals as _refusals  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import rooms as _rooms  # noqa: F401 - it binds what comes later
 from symbolic.ops import series as _series  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import sets as _sets  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import singular as _singular  # noqa: F401 - it binds NumPy functions

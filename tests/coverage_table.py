@@ -20,6 +20,7 @@ from strategies import Call, Draw, with_examples
 from subjects import APART, ASKING, Subject, of_function
 
 from symbolic import SymbolicError, grad
+from symbolic import public as _public  # noqa: F401 - it fills the tables
 from symbolic.layer import FUNCTIONS, qualified
 from symbolic.ops.binding import signature
 

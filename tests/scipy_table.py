@@ -12,6 +12,7 @@ import numpy as np
 import scipy
 import scipy.stats as st
 
+from symbolic import public as _public  # noqa: F401 - it fills the tables
 from symbolic.layer import FUNCTIONS, qualified
 from symbolic.ops.families import Step
 from symbolic.ops.foreign import ROOMS, ByLast, load

@@ -24,6 +24,7 @@ from makers import (
 from strategies import Call, Draw
 
 from symbolic import Symbolic, symbolic
+from symbolic import public as _public  # noqa: F401 - it fills the tables
 from symbolic.layer import FUNCTIONS, UFUNC_METHODS, qualified
 from symbolic.naming import home
 from symbolic.ops.binding import FORMULAS, signature

@@ -11,6 +11,7 @@ from answers import assert_equal
 from subjects import network
 
 from symbolic import Exp, Layer, SymbolicError, grad
+from symbolic import public as _public  # noqa: F401 - it fills the tables
 from symbolic.layer import METHODS
 
 X = np.array([[0.3, -1.2, 2.5], [1.7, 0.9, -0.4]])

@@ -12,6 +12,7 @@ from everything import overridable, public_modules
 from subjects import APART, ASKING, SUBJECTS
 
 from symbolic import SymbolicError, grad
+from symbolic import public as _public  # noqa: F401 - it fills the tables
 from symbolic.layer import FUNCTIONS, unsupported
 
 EVERYTHING = sorted([*overridable().functions, *overridable().ufuncs], key=name_of)

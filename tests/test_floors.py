@@ -81,6 +81,7 @@ FLOORS: list[list[str]] = [
         "ops.scipy_distributions",
         "ops.scipy_stats",
         "ops.scipy_multivariate",
+        "ops.rooms",
         "ops",
     ],
     [
@@ -93,6 +94,7 @@ FLOORS: list[list[str]] = [
         "concrete",
         "assignment",
         "vectorized",
+        "renewing",
         "calls",
         "sites",
         "hints",
@@ -144,7 +146,7 @@ FLOORS: list[list[str]] = [
         "nn.*",
         "nn",
     ],  # 5: what people build with
-    ["public", ""],  # the roof: the public names, and the door
+    ["rooms", "public", ""],  # the roof: the public names, and the door
     [
         "static",
         "static.*",

@@ -11,6 +11,7 @@ import pytest
 
 import symbolic as s
 from symbolic import SGD, Adam, Weight, conv2d, symbolic
+from symbolic import public as _public  # noqa: F401 - it fills the tables
 from symbolic.backends.native import blas, engine, host, making, store
 from symbolic.backends.native.identity import words_of
 from symbolic.backends.native.machine import Native

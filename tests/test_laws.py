@@ -24,6 +24,7 @@ from subjects import OWNERS, SUBJECTS, Subject, entries, leaves, network
 from twins import JAX_DIFFERS, NO_RULE, NO_TWIN, in_jax, twin
 
 from symbolic import Identity, grad, jvp, value_and_grad, vjp, vmap
+from symbolic import public as _public  # noqa: F401 - it fills the tables
 from symbolic.batching import Mapped
 from symbolic.context import inside
 from symbolic.execution import flat

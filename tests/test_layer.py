@@ -13,6 +13,7 @@ from answers import near
 
 import symbolic as s
 from symbolic import SGD, Identity, Layer, Literal, Plus, Tape, Times, Weight
+from symbolic import public as _public  # noqa: F401 - it fills the tables
 from symbolic.ops.operation import OPERATIONS
 
 DEPTH = 20_000

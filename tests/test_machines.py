@@ -100,8 +100,7 @@ def test_an_unknown_machine_is_refused_and_changes_nothing(name: Any) -> None:
 
 
 def without_llvmlite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machines._Choice, "able", False)  # it was found before
-    monkeypatch.setattr(machines, "find_spec", lambda name: None if name == "llvmlite" else find_spec(name))
+    monkeypatch.setattr(machines, "_there", lambda: False)
 
 
 def test_without_llvmlite_the_native_machine_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import test_laws as laws
 from scipy_makers import by_last, in_single, through
 from subjects import OWNERS, Subject, of_function, owners
 
+from symbolic import public as _public  # noqa: F401 - it fills the tables
 from symbolic.layer import FUNCTIONS
 from symbolic.naming import home
 from symbolic.ops.foreign import ROOMS, ByLast, load

@@ -19,6 +19,7 @@ from strategies import Call, Draw
 from subjects import Subject, network
 
 from symbolic import SymbolicError, grad, value_and_grad
+from symbolic import public as _public  # noqa: F401 - it fills the tables
 from symbolic.ops.foreign import load
 from symbolic.ops.scipy_distributions import LAWS
 from symbolic.ops.scipy_stats import METHODS

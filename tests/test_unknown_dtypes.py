@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from symbolic import Symbolic, symbolic
+from symbolic import public as _public  # noqa: F401 - it fills the tables
 from symbolic.layer import FUNCTIONS
 from symbolic.spec import Spec, TupleSpec, same_dtype
 from symbolic.static.abstract import UNKNOWN, Value

@@ -28,6 +28,7 @@ from mypy.nodes import (
 from mypy.types import Instance, ProperType, TupleType, Type, UnionType, get_proper_type
 
 import symbolic
+from symbolic import public as _public  # noqa: F401 - it fills the tables
 from symbolic.function import SymbolicFunction
 from symbolic.leaves import Weight
 from symbolic.mypy_plugin.bodies import BUILTINS, TRUSTED

@@ -24,6 +24,8 @@ from symbolic.ops.operation import Operation, array
 from symbolic.spec import AnySpec, Spec, broadcast
 
 ROOMS: dict[str, tuple[str, ...]] = {
+    "numpy.fft": ("fourier",),
+    "numpy.polynomial": ("coefficients",),
     "scipy.special": ("scipy_error", "scipy_gamma", "scipy_bessel", "scipy_entropy", "scipy_sums", "scipy_series"),
     "scipy.stats": ("scipy_stats", "scipy_multivariate"),
     "scipy.linalg": ("scipy_linalg", "scipy_factors", "scipy_matrices"),

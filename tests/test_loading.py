@@ -1,0 +1,147 @@
+"""What is loaded by what? A public name loads what every program needs; the first call of a function, its room."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import symbolic
+from symbolic import public, rooms
+from symbolic.layer import FUNCTIONS, UFUNC_METHODS, qualified
+from symbolic.ops import rooms as vocabulary
+from symbolic.ops.foreign import ROOMS as LATE
+
+ROOT = Path(__file__).resolve().parent.parent
+NAMES = "from symbolic import SGD, Weight, symbolic, grad, value_and_grad, Layer, Identity, SymbolicError"
+WITHOUT = ["numpy.random", "numpy.polynomial", "numpy.fft", "hashlib", "secrets", "dataclasses", "importlib.util"]
+
+
+def loaded(program: str) -> set[str]:
+    """The modules that are there after a program which NumPy alone would not have loaded."""
+    script = f"import sys\nimport numpy as np\nbefore = set(sys.modules)\n{program}\nprint(*set(sys.modules) - before)"
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True)
+    return set(run.stdout.split())
+
+
+def test_public_names_load_what_every_program_needs() -> None:
+    found = loaded(NAMES)
+    assert "symbolic.network" in found
+    assert not found & set(WITHOUT)
+    assert {f"symbolic.ops.{room}" for room in vocabulary.ROOMS} & found == set()
+    assert not found & {"symbolic.public", "symbolic.batches", "symbolic.jacobians", "symbolic.nn.layers"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "room"),
+    [
+        ("np.exp(x)", "exponential"),
+        ("np.fft.fft(x)", "fourier"),
+        ("np.fft.fftshift(x)", "fourier"),
+        ("np.linalg.inv(x)", "linalg"),
+        ("np.unique(x)", "sets"),
+        ("np.polyadd(x, x)", "coefficients"),
+        ("np.multiply.reduce(x)", "cumulative"),
+        ("np.add.outer(x, x)", "folding"),
+        ("np.interp(x, [0.0, 1.0], [1.0, 2.0])", "series"),
+        ("np.clip(x, 0.0, 1.0)", "rounding"),
+        ("np.emath.log(x)", "domains"),
+        ("x.sum()", "reduction"),
+        ("x @ x", "linear"),
+    ],
+)
+def test_a_room_is_loaded_when_one_of_its_functions_meets_a_layer(expression: str, room: str) -> None:
+    program = f"{NAMES}\nx = Identity()\nnp.exp(np.ones(2))\nassert 'symbolic.ops.{room}' not in sys.modules"
+    assert f"symbolic.ops.{room}" in loaded(f"{program}\ntry:\n    {expression}\nexcept SymbolicError: pass")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "np.fft.ifft(np.fft.fft(x)).real",
+        "np.polynomial.polynomial.polyval(x, [1.0, 2.0, 3.0])",
+        "np.polynomial.polynomial.polyval2d(x, x, [[1.0, 2.0], [3.0, 4.0]])",
+        "np.polynomial.Polynomial([1.0, 2.0])(x)",
+        "np.linalg.norm(x) + np.random.default_rng(1).normal()",
+        "np.logaddexp.reduce([x[0], x[1]]) * np.maximum.accumulate(x)",
+        "np.stack([np.tanh(x), np.sort(x)])",
+    ],
+)
+def test_what_is_loaded_within_a_body_gives_the_numbers_of_numpy(body: str, tmp_path: Path) -> None:
+    program = (
+        f"from typing import Annotated\nfrom symbolic import symbolic, Symbolic\n"
+        f"def plain(x):\n    return {body}\n"
+        f"net = symbolic(plain, np.ndarray, returns=np.ndarray)\n"
+        f"x = np.array([0.3, -1.2, 2.0])\n"
+        f"np.testing.assert_allclose(net.predict(x), plain(x), rtol=1e-12, atol=1e-12)"
+    )
+    (tmp_path / "written.py").write_text(f"import numpy as np\n{program}\n", encoding="utf-8")  # a body has a source
+    loaded(f"sys.path.insert(0, {str(tmp_path)!r})\nimport written")
+
+
+@pytest.mark.parametrize("name", sorted(name for names in rooms.ROOMS.values() for name in names.split()))
+def test_a_public_name_is_found_alone(name: str) -> None:
+    assert getattr(symbolic, name) is getattr(public, name)
+
+
+def test_each_public_name_stands_in_its_room() -> None:
+    tree = ast.parse(Path(public.__file__).read_text(encoding="utf-8"))
+    stated: dict[str, set[str]] = {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            names = {one.name for one in node.names if not (one.asname or "").startswith("_")}
+            if names:
+                stated.setdefault((node.module or "").removeprefix("symbolic."), set()).update(names)
+    assert {room: set(names.split()) for room, names in rooms.ROOMS.items()} == stated
+
+
+def test_the_first_public_name_may_be_any() -> None:
+    for program in (
+        "import symbolic; assert symbolic.Fft().predict(np.ones(2))[0] == 2.0",
+        "from symbolic import *; assert Exp().predict(0.0) == 1.0 and vmap and Linear",
+        "import symbolic; assert isinstance(np.fft.rfft(symbolic.Identity()), symbolic.Rfft)",
+        "import symbolic; assert 'Fft' in dir(symbolic) and not hasattr(symbolic, 'nothing')",
+        "from symbolic import Exp; assert np.exp.__name__ == 'exp' and Exp is type(np.exp(Exp()))",
+        "import pickle, symbolic; assert pickle.loads(pickle.dumps(symbolic.Fft)) is symbolic.Fft",
+    ):
+        loaded(program)
+
+
+def test_the_table_knows_every_function() -> None:
+    """After all is loaded, nothing waits, and each function that is bound stands in the room that the table names."""
+    waiting = [qualified(one) for one, handler in FUNCTIONS.items() if isinstance(handler, vocabulary.Later)]
+    assert waiting == []
+    said = {id(function): room for room, names in vocabulary.ROOMS.items() for function in _functions(names)}
+    always = loaded(f"{NAMES}")
+    missing = []
+    for function, handler in FUNCTIONS.items():
+        maker = getattr(handler, "cls", None) or getattr(handler, "formula", None) or handler
+        room = maker.__module__
+        late = [f"symbolic.ops.{one}" for ones in LATE.values() for one in ones]
+        if room not in always and room not in late and said.get(id(function)) != room.removeprefix("symbolic.ops."):
+            missing.append((qualified(function), room))
+    assert missing == []
+
+
+def test_the_table_knows_every_room_of_methods() -> None:
+    always = loaded(NAMES)
+    found = {
+        cell.cell_contents.__module__
+        for handler in UFUNC_METHODS.values()
+        for cell in getattr(handler, "__closure__", None) or ()
+        if hasattr(cell.cell_contents, "__module__") and callable(cell.cell_contents)
+    }
+    ours = {one.removeprefix("symbolic.ops.") for one in found if one and one.startswith("symbolic.")}
+    assert ours - {one.removeprefix("symbolic.ops.") for one in always} == set(vocabulary.OF_METHODS)
+
+
+def _functions(names: str) -> list[object]:
+    found = []
+    for name in names.split():
+        value: object = np
+        for part in name.split("."):
+            value = getattr(value, part, None)
+        found.append(value)
+    return found
