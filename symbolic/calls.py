@@ -22,6 +22,7 @@ from symbolic.context import here
 from symbolic.errors import TraceError, buried
 from symbolic.layer import FUNCTIONS, Layer, Lent, qualified, unsupported
 from symbolic.namespaces import over_names
+from symbolic.ops import rooms as _rooms  # noqa: F401 - it says which functions of NumPy have a meaning
 from symbolic.ops.foreign import handler, is_scipy, refusal, spoken
 from symbolic.ops.looking import LOOKING, asked_of_keys, attribute_of
 from symbolic.ops.making import Alone, Made, as_one, is_traced, made, type_of, writable

@@ -97,6 +97,20 @@ def test_each_public_name_stands_in_its_room() -> None:
     assert {room: set(names.split()) for room, names in rooms.ROOMS.items()} == stated
 
 
+def test_a_room_is_loaded_without_a_warning_wherever_it_is_needed() -> None:
+    strict = "import warnings\nwarnings.simplefilter('error')\nnp.seterr(all='raise')\n"
+    assert "symbolic.ops.fourier" in loaded(f"{NAMES}\n{strict}import symbolic.public")
+
+
+def test_two_threads_may_need_one_room_at_once() -> None:
+    lines = ["from concurrent.futures import ThreadPoolExecutor", "go = lambda k: type(np.sort(Identity())).__name__"]
+    lines += [
+        "with ThreadPoolExecutor(8) as pool: found = set(pool.map(go, range(64)))",
+        "assert len(found) == 1, found",
+    ]
+    assert "symbolic.ops.sorting" in loaded("\n".join([NAMES, *lines]))
+
+
 def test_the_first_public_name_may_be_any() -> None:
     for program in (
         "import symbolic; assert symbolic.Fft().predict(np.ones(2))[0] == 2.0",
