@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from symbolic.bare import Bare
 from symbolic.errors import DtypeError, ShapeError
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, plainly, refuse
@@ -30,6 +31,7 @@ class Assignments:
 
     def __init__(self, facts: Inference) -> None:
         self.facts = facts
+        self.bare = Bare(facts)
         self.assigned: dict[AnyLayer, AnyLayer] = {}
         self.lies: dict[AnyLayer, AnyLayer] = {}  # for each new value the array in whose memory it lies
         self.waiting: dict[AnyLayer, dict[tuple[int, ...], AnyLayer]] = {}  # entries to be written, by the newest value
@@ -70,7 +72,11 @@ class Assignments:
             return False
         base = view.operands[0]
         spec = self.facts.spec(base)
-        return isinstance(base, (Made, Box)) or (isinstance(spec, Spec) and spec.shape != ()) or self._is_view(base)
+        return (isinstance(spec, Spec) and spec.shape != ()) or self._is_box(base)
+
+    def _is_box(self, node: AnyLayer) -> bool:
+        """Whether a value without axes is an array, which an operator in place changes for all its names."""
+        return isinstance(node, (Made, Box)) or self._is_view(node) or self.bare.is_array(node)
 
     def assign(self, target: AnyLayer, index: Any, value: Any) -> None:
         """`target[index] = value`, NumPy's way."""
@@ -140,9 +146,9 @@ class Assignments:
         return self.assigned[last]
 
     def replace(self, target: AnyLayer, value: AnyLayer) -> AnyLayer:
-        """`target += …`: a scalar gives a new one, an array keeps its shape and dtype and changes for all its views."""
+        """`target += …`: a number gives a new one, an array keeps its shape and dtype and changes for all its views."""
         before, after = self.facts.spec(self.resolve(target)), self.facts.spec(value)
-        if self.ask(target, "ndim") == 0 and not isinstance(target, (Made, Box)) and not self._is_view(target):
+        if self.ask(target, "ndim") == 0 and not self._is_box(target):
             return value
         assert isinstance(before, Spec) and isinstance(after, Spec)
         if before.shape != after.shape:

@@ -92,6 +92,7 @@ FLOORS: list[list[str]] = [
         "certain",
         "live",
         "concrete",
+        "bare",
         "assignment",
         "vectorized",
         "renewing",

@@ -8,6 +8,7 @@ import numpy as np
 
 from symbolic.ops.binding import implements, method
 from symbolic.ops.families import Predicate, Reduction, Step
+from symbolic.ops.python import AsPython
 from symbolic.spec import Spec
 
 
@@ -74,42 +75,42 @@ class LogicalNot(Step, numpy=np.logical_not):
     __slots__ = ()
 
 
-class BitwiseAnd(Predicate, numpy=np.bitwise_and):
+class BitwiseAnd(Predicate, numpy=np.bitwise_and, symbol="&"):
     """x & y."""
 
     __slots__ = ()
     domain = "integer"
 
 
-class BitwiseOr(Predicate, numpy=np.bitwise_or):
+class BitwiseOr(Predicate, numpy=np.bitwise_or, symbol="|"):
     """x | y."""
 
     __slots__ = ()
     domain = "integer"
 
 
-class BitwiseXor(Predicate, numpy=np.bitwise_xor):
+class BitwiseXor(Predicate, numpy=np.bitwise_xor, symbol="^"):
     """x ^ y."""
 
     __slots__ = ()
     domain = "integer"
 
 
-class Invert(Step, numpy=np.invert):
+class Invert(Step, numpy=np.invert, symbol="~"):
     """~x."""
 
     __slots__ = ()
     domain = "integer"
 
 
-class LeftShift(Predicate, numpy=np.left_shift):
+class LeftShift(Predicate, numpy=np.left_shift, symbol="<<"):
     """x << y."""
 
     __slots__ = ()
     domain = "integer"
 
 
-class RightShift(Predicate, numpy=np.right_shift):
+class RightShift(Predicate, numpy=np.right_shift, symbol=">>"):
     """x >> y."""
 
     __slots__ = ()
@@ -164,7 +165,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
 
 @implements(np.allclose, operands="two")
 def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Any:
-    return np.all(np.isclose(a, b, rtol, atol, equal_nan))
+    return _truth(np.all(np.isclose(a, b, rtol, atol, equal_nan)))
 
 
 @implements(np.array_equal, operands="two")
@@ -172,7 +173,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     if np.shape(a1) != np.shape(a2):
         return False
     same = np.equal(a1, a2)
-    return np.all(np.logical_or(same, np.logical_and(np.isnan(a1), np.isnan(a2))) if equal_nan else same)
+    return _truth(np.all(np.logical_or(same, np.logical_and(np.isnan(a1), np.isnan(a2))) if equal_nan else same))
 
 
 @implements(np.array_equiv, operands="two")
@@ -181,7 +182,12 @@ def array_equiv(a1: Any, a2: Any) -> Any:
         np.broadcast_shapes(tuple(np.shape(a1)), tuple(np.shape(a2)))
     except ValueError:
         return False
-    return np.all(np.equal(a1, a2))
+    return _truth(np.all(np.equal(a1, a2)))
+
+
+def _truth(value: Any) -> Any:
+    """As Python's own, which NumPy gives here."""
+    return AsPython(value, to=bool)
 
 
 @implements(np.nan_to_num)

@@ -38,6 +38,12 @@ PYTHON_OPERATORS: dict[str, Callable[..., Any]] = {
     ">=": operator.ge,
     "==": operator.eq,
     "!=": operator.ne,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "~": operator.invert,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
 }
 
 

@@ -1,30 +1,20 @@
-"""Which results without axes does NumPy give in an array, and which as a number?
+"""Which results of a program without axes does NumPy give in an array, and which as a number?
 
-A ufunc and a sum give a number, `np.where` and a view an array, `x.reshape(())` what `x` was. Nobody has written down
-which function gives which: NumPy's kernels are asked, on values that only have the right shape and dtype.
+Asked of the instructions of a program, back from its results; `bare` says how.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
 
-from symbolic.ops.families import Movement
-from symbolic.ops.indexing import GetItem
+from symbolic.bare import gives_array, is_number
 from symbolic.plan import Instruction, Program
 from symbolic.spec import Spec
 
 __all__ = ["boxed", "open_leaves"]
-
-_MANY = 4096
-"""Entries of operands from which smaller ones stand for them."""
-_SMALL = 8
-"""Sizes that are never made smaller, as those of a vector in space."""
-_FREE = Movement, GetItem
-"""Of these a large operand costs nothing; smaller ones would not have the entry that an index names."""
 
 
 def open_leaves(program: Program) -> list[int]:
@@ -55,50 +45,14 @@ def _needed(program: Program, wanted: Sequence[int], known: dict[int, bool]) -> 
     while stack:
         k = stack.pop()
         one = makers.get(k)
-        if one is None or k in seen or _is_number(one):
+        if one is None or k in seen or is_number(one.node, one.kernel):
             continue
         seen[k] = one
         stack += [source for source in one.sources if source not in known and _is_open(program.specs[source])]
     return sorted(seen.values(), key=lambda one: one.target)
 
 
-def _is_number(one: Instruction) -> bool:
-    """Whether NumPy gives a number for certain; what is not ours is not run for this."""
-    known = type(one.node).__module__.startswith("symbolic.ops.")
-    return isinstance(one.kernel, np.ufunc) or one.node.effect or not known
-
-
 def _gives_array(program: Program, one: Instruction, found: dict[int, bool], known: dict[int, Any]) -> bool:
     specs = [program.specs[k] for k in one.sources]
-    if not all(isinstance(spec, Spec) and spec.known for spec in specs):
-        return False
-    kernel, takes_out, arrays = one.kernel, one.takes_out, known
-    try:
-        with np.errstate(all="ignore"):
-            if sum(map(_entries, specs)) > _MANY and not isinstance(one.node, _FREE):
-                specs, arrays = [_smaller(spec) for spec in specs], {}
-                kernel, takes_out = one.node.kernel(specs, one.spec)
-            pairs = zip(one.sources, specs, strict=True)
-            values = [_value(arrays.get(k), spec, found.get(k, False)) for k, spec in pairs]
-            return isinstance(kernel(*values, None) if takes_out else kernel(*values), np.ndarray)
-    except Exception:  # these numbers do not suit it: its own will, or it raises
-        return False
-
-
-def _entries(spec: Any) -> int:
-    return prod(spec.shape)
-
-
-def _smaller(spec: Any) -> Any:
-    """With fewer entries; sizes that were equal stay equal."""
-    return spec._replace(shape=tuple([n if n <= _SMALL else 2 for n in spec.shape]))
-
-
-def _value(known: Any, spec: Any, array: bool) -> Any:
-    """The array that is known, or one without memory of its own; of whole numbers 0, the number of some entry."""
-    if isinstance(known, np.ndarray):
-        return known
-    if spec.python is not None:
-        return spec.python(spec.dtype.kind in "fc")
-    one = spec.dtype.type(spec.dtype.kind in "fc")
-    return np.broadcast_to(one, spec.shape) if spec.shape or array else one
+    arrays, boxes = [known.get(k) for k in one.sources], [found.get(k, False) for k in one.sources]
+    return gives_array(one.node, (one.kernel, one.takes_out), one.spec, specs, arrays, boxes)
