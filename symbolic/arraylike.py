@@ -34,6 +34,14 @@ class Arraylike:
 
     __slots__ = ()
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Refuse a class of the user's after `Layer` among the bases whose own fact would never be seen."""
+        super().__init_subclass__(**kwargs)
+        for one in _after(cls):
+            for name in vars(one).keys() & _FACTS:
+                remedy = f"name it otherwise in {one.__name__}: .{name} of a layer is that of its value"
+                refuse(f"the class {cls.__name__} with .{name} of {one.__name__}, which stands after Layer", remedy)
+
     # ------------------------------------------------------------------ NumPy's protocols
     def __array_ufunc__(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         out = kwargs.pop("out", None)
@@ -136,7 +144,10 @@ class Arraylike:
 
 
 class _Answer:
-    """An attribute of layers alone: their classes have none of that name, no more than they have the layer's value."""
+    """An attribute of layers alone: their classes have none of that name, no more than they have the layer's value.
+
+    What a class of the user's has of its own goes before, also one that stands after `Layer` among the bases.
+    """
 
     __slots__ = ("handler", "name")
 
@@ -144,6 +155,10 @@ class _Answer:
         self.name, self.handler = name, handler
 
     def __get__(self, layer: Any, kind: type) -> Any:
+        for one in _after(kind):
+            if self.name in vars(one):
+                own = vars(one)[self.name]
+                return own.__get__(layer, kind) if hasattr(type(own), "__get__") else own
         if layer is None:
             raise AttributeError(f"type object {kind.__name__!r} has no attribute {self.name!r}")
         return self.handler(layer)
@@ -163,6 +178,16 @@ class _Methods(dict[str, Callable[["AnyLayer"], Any]]):
     def update(self, added: dict[str, Callable[[AnyLayer], Any]]) -> None:  # type: ignore[override]  # of dict's forms
         for name, handler in added.items():
             self[name] = handler
+
+
+_FACTS = {"shape", "ndim", "size", "dtype"}
+_OURS = __name__.partition(".")[0] + ".", "numpy.", "typing", "builtins"
+
+
+def _after(kind: type) -> Iterator[type]:
+    """The user's classes whose attributes Python would find after those of arrays."""
+    after = kind.__mro__[kind.__mro__.index(Arraylike) + 1 :]
+    return (one for one in after if not one.__module__.startswith(_OURS))
 
 
 METHODS = _Methods()

@@ -118,6 +118,52 @@ def test_what_a_layer_has_of_arrays_its_class_has_not() -> None:
         own().std  # noqa: B018 - the field has no value
 
 
+class Named:
+    """A mixin that knows nothing of arrays."""
+
+    T = "a class attribute"
+
+    def mean(self) -> str:
+        return f"the mean of {type(self).__name__}"
+
+    @property
+    def real(self) -> str:
+        return "a property"
+
+    @classmethod
+    def std(cls) -> str:
+        return cls.__name__
+
+    @staticmethod
+    def var(x: Any) -> Any:
+        return x
+
+
+class Inherited(Named):
+    """Its names are its base's."""
+
+
+@pytest.mark.parametrize("mixin", [Named, Inherited])
+def test_what_a_mixin_has_goes_before_what_arrays_have(mixin: Any) -> None:
+    """On either side of `Layer` among the bases; all else stays an array's."""
+    for bases in ((Layer, mixin), (mixin, Layer)):
+        kind: Any = type("Mine", bases, {"apply": lambda self, input: input * 2.0})
+        deeper: Any = type("Deeper", (kind,), {})
+        for layer in (kind(), deeper()):
+            name = type(layer).__name__
+            assert (layer.mean(), layer.T, layer.real) == (f"the mean of {name}", "a class attribute", "a property")
+            assert layer.std() == type(layer).std() == name and layer.var(3) == type(layer).var(3) == 3
+            assert np.array_equal(layer.predict(X), 2.0 * X) and np.isclose(layer.sum().predict(X), np.sum(2.0 * X))
+            assert np.isclose(np.mean(layer).predict(X), np.mean(2.0 * X))
+
+
+@pytest.mark.parametrize("name", ["shape", "ndim", "size", "dtype"])
+def test_a_fact_of_a_mixin_that_a_layer_would_hide_is_refused(name: str) -> None:
+    mixin = type("Sized", (), {name: property(lambda self: 3)})
+    with pytest.raises(SymbolicError, match=rf"Mine with \.{name} of Sized.*, in test_array_methods.py:\d+; name it"):
+        type("Mine", (Layer, mixin), {})
+
+
 def test_arrays_can_tell_their_namespace() -> None:
     def body(x: Any) -> Any:
         return x.__array_namespace__().sum(x)
