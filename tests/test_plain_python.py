@@ -8,6 +8,7 @@ from typing import Any
 
 import assigning_programs
 import corner_programs
+import everyday_programs
 import lazy_programs
 import numpy as np
 import plain_programs
@@ -21,7 +22,7 @@ from symbolic.certain import is_certain
 from symbolic.trace import Tracing
 
 pytestmark = pytest.mark.usefixtures("numpys_bits")
-MODULES = (plain_programs, assigning_programs, corner_programs, viewing_programs, lazy_programs)
+MODULES = (plain_programs, everyday_programs, assigning_programs, corner_programs, viewing_programs, lazy_programs)
 PROGRAMS = [program for module in MODULES for program in module.PROGRAMS]
 NAMED = pytest.mark.parametrize("program", PROGRAMS, ids=[one.function.__name__ for one in PROGRAMS])
 
