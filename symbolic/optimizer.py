@@ -231,7 +231,7 @@ class Optimizer:
 
 def _check_names(kind: type[Optimizer], settings: Mapping[str, float]) -> None:
     """A class that takes any setting has those that it declares: a misspelt one would change nothing."""
-    declared = {name for one in kind.__mro__ for name in vars(one).get("__annotations__", ())}
+    declared = {name for one in kind.__mro__ for name in inspect.get_annotations(one)}
     for name in settings:
         if name not in declared and not hasattr(kind, name):
             remedy = "write Momentum(…, momentum=…)" if name == "momentum" else f"leave {name} out, or declare it"

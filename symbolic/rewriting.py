@@ -45,7 +45,9 @@ def rewritten(function: types.FunctionType, hooks: Hooks) -> types.FunctionType:
     twin = types.FunctionType(code, space, function.__name__, defaults, cells)
     twin.__kwdefaults__, twin.__qualname__ = function.__kwdefaults__, function.__qualname__
     twin.__module__, twin.__dict__ = function.__module__, function.__dict__
-    twin.__annotations__, twin.__doc__ = function.__annotations__, function.__doc__
+    twin.__doc__ = function.__doc__
+    later = "__annotate__" if getattr(function, "__annotate__", None) is not None else "__annotations__"
+    setattr(twin, later, getattr(function, later))  # from Python 3.14 on they are not read before somebody asks
     return twin
 
 
