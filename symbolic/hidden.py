@@ -45,7 +45,7 @@ def hidden(order: Sequence[AnyLayer], facts: Inference, results: Sequence[AnyLay
 
 
 @lru_cache(_KINDS)
-def _way(kind: type[Operation]) -> bool | None:
+def _way(kind: Any) -> bool | None:
     """Whether a float is NaN wherever an operand is that it rests on; `None` where the first operand only chooses."""
     if np.where in kind.functions:
         return None

@@ -63,6 +63,7 @@ class Named(Middle):
         return super(Named, self).method(x) * 2  # noqa: UP008 - as it is written where there is no `__class__`
 
 
+HELD, FAR = Plain(), Named()
 BODIES: dict[str, tuple[Callable[[Any], Any], str, Any]] = {
     "method": (lambda x: np.sum(Plain().method(x)), "method", lambda self, x: x * 5.0),
     "held": (lambda x: np.sum(HELD.method(x)), "method", lambda self, x: x * 5.0),
@@ -72,7 +73,6 @@ BODIES: dict[str, tuple[Callable[[Any], Any], str, Any]] = {
     "call": (lambda x: np.sum(HELD(x)), "__call__", lambda self, x: x * 5.0),
     "two levels, by name": (lambda x: np.sum(FAR.method(x)), "method", lambda self, x: x * 5.0),
 }
-HELD, FAR = Plain(), Named()
 
 
 @pytest.mark.parametrize("machine", ["numpy", "auto"])
