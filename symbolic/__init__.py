@@ -30,14 +30,22 @@ def __getattr__(name: str) -> "Any":
         if name in names.split():
             found = globals()[name] = getattr(import_module(f"symbolic.{room}"), name)
             return found
-    return _operation(name)
+    return _module(name) or _operation(name)
+
+
+def _module(name: str) -> "Any":
+    """A module of the package, which is loaded without all that there is; `None` where there is none of that name."""
+    try:
+        return import_module(f"symbolic.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"symbolic.{name}":
+            raise
+        return None
 
 
 def _operation(name: str) -> "Any":
     """An operation that stands for a NumPy function is public by its declaration: it is written in one place."""
     import_module("symbolic.public")
-    if name in globals():  # a module of the package
-        return globals()[name]
     for operation in import_module("symbolic.ops.operation").OPERATIONS:
         if operation.__name__ == name:
             globals()[name] = operation

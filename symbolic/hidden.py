@@ -34,7 +34,8 @@ def hidden(order: Sequence[AnyLayer], facts: Inference, results: Sequence[AnyLay
     for node in reversed(order):
         if not isinstance(node, Operation):
             continue
-        way = _way(type(node))
+        kind: Any = type(node)
+        way = _way(kind)
         if node in found or way is False:
             found.update(node.operands)
         elif way is None:
