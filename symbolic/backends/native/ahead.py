@@ -17,14 +17,17 @@ def read_again(tasks: Sequence[Task], extent: Callable[[int], int]) -> list[Task
     """The tasks, which read rows that numbers name where these lie; `extent` is how many entries a value has."""
     rows: dict[int, View] = {}
     found: list[Task] = []
-    for task in tasks:
+    last = {task.target: at for at, task in enumerate(tasks)}  # what is written into later is no copy then
+    for at, task in enumerate(tasks):
         if isinstance(task, (Point, Reduce, Write, Check)):
             operands = tuple([_where(view, rows.get(view.base)) for view in task.operands])
             task = task._replace(operands=operands)  # type: ignore[arg-type]  # as many as before
         found.append(task)
         if isinstance(task, Point) and task.function == "cast" and task.inner == (task.dtype,):
             (view,) = task.operands
-            if _is_row(view) and extent(view.base) <= extent(task.target):
+            read = (task.target, view.base, *[one.numbers.base for one in view.by])
+            still = all(last.get(base, -1) <= at for base in read)
+            if still and _is_row(view) and extent(view.base) <= extent(task.target):
                 rows[task.target] = view
     return found
 
