@@ -548,6 +548,71 @@ def test_one_assignment_after_another(function: Any, rows: int) -> None:
     np.testing.assert_array_equal(layer.predict(x, i), function(x, i))
 
 
+def _every_other_row(w: Any, _: Any) -> None:
+    w[::2] = 0.25
+
+
+def _every_other_column(w: Any, _: Any) -> None:
+    w[:, 1::2] = w[:, :1]
+
+
+def _rows_by_numbers(w: Any, i: Any) -> None:
+    w[i] = -0.5
+
+
+def _added_by_numbers(w: Any, i: Any) -> None:
+    np.add.at(w, i, 0.5)
+
+
+def _entries_by_numbers(w: Any, i: Any) -> None:
+    w[i, i] *= 3.0
+
+
+def _a_middle(w: Any, _: Any) -> None:
+    w[1:3] += 2.0
+
+
+def _twice(w: Any, i: Any) -> None:
+    w[::2] = 0.25
+    w[i] = w[i] * 2.0 - 0.5
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["known numbers", "arriving numbers"])
+@pytest.mark.parametrize("read", [np.sin, lambda w: np.sum(w * 1.0, axis=0), np.sum, lambda w: w.T @ w])
+@pytest.mark.parametrize("times", [1.0, None], ids=["of a product", "itself"])
+@pytest.mark.parametrize(
+    "write",
+    [
+        *(_every_other_row, _every_other_column, _rows_by_numbers, _added_by_numbers),
+        *(_entries_by_numbers, _a_middle, _twice),
+    ],
+    ids=lambda one: one.__name__.strip("_"),
+)
+def test_rows_that_numbers_name_are_written_into(write: Any, times: Any, read: Any, known: bool) -> None:
+    """A copy that is written into is no longer what lies where it came from; and that stays as it was."""
+    rows, places = np.array([0, -1, 2, -1, 0, 1]), np.array([0, 2])
+
+    def written(x: Any, numbers: Any) -> Any:
+        z = x[rows if known else numbers]
+        w = z.copy() if times is None else z * times
+        write(w, places)
+        return read(w), read(z)
+
+    def slope(x: Any, numbers: Any) -> Any:
+        one, other = written(x, numbers)
+        return np.sum(one * one) + 3.0 * np.sum(other * other)
+
+    make: Any = symbolic
+    x = RNG.normal(size=(3, 4))
+    layer = make(written, np.ndarray, np.ndarray, returns=tuple[np.ndarray, np.ndarray])
+    for got, want in zip(layer.predict(x, rows), written(x, rows), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-12)
+    value, found = value_and_grad(slope)(x, rows)
+    np.testing.assert_allclose(value, slope(x, rows), rtol=1e-12)
+    with s.use("numpy"):
+        np.testing.assert_allclose(found, value_and_grad(slope)(x, rows)[1], rtol=1e-12)
+
+
 def test_additions_to_different_arrays_do_not_share_a_pass() -> None:
     def passed(x: Any, y: Any, i: Any, j: Any) -> Any:
         u, v = x * 1.0, y * 0.5

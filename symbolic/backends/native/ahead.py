@@ -14,8 +14,12 @@ from symbolic.backends.native.lowering import Check, Point, Reduce, Task, Write,
 
 
 def read_again(tasks: Sequence[Task], extent: Callable[[int], int]) -> list[Task]:
-    """The tasks, which read rows that numbers name where these lie; `extent` is how many entries a value has."""
+    """The tasks, which read rows that numbers name where these lie; `extent` is how many entries a value has.
+
+    A copy that is written into, as an assignment does, is read itself from then on.
+    """
     rows: dict[int, View] = {}
+    begun: set[int] = set()
     found: list[Task] = []
     last = {task.target: at for at, task in enumerate(tasks)}  # what is written into later is no copy then
     for at, task in enumerate(tasks):
@@ -23,6 +27,9 @@ def read_again(tasks: Sequence[Task], extent: Callable[[int], int]) -> list[Task
             operands = tuple([_where(view, rows.get(view.base)) for view in task.operands])
             task = task._replace(operands=operands)  # type: ignore[arg-type]  # as many as before
         found.append(task)
+        if task.target in begun:
+            rows = {copy: row for copy, row in rows.items() if task.target not in (copy, *_read(row))}
+        begun.add(task.target)
         if isinstance(task, Point) and task.function == "cast" and task.inner == (task.dtype,):
             (view,) = task.operands
             read = (task.target, view.base, *[one.numbers.base for one in view.by])
@@ -34,6 +41,11 @@ def read_again(tasks: Sequence[Task], extent: Callable[[int], int]) -> list[Task
 
 def _where(view: View, row: View | None) -> View:
     return row if row is not None and view.whole and view.shape == row.shape else view
+
+
+def _read(row: View) -> list[int]:
+    """The values out of which a row is read: its own, and the numbers."""
+    return [row.base, *[one.numbers.base for one in row.by]]
 
 
 def _is_row(view: View) -> bool:
