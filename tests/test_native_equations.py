@@ -406,6 +406,40 @@ def test_what_raises_raises_where_no_result_shows_it(name: str, n: int) -> None:
         assert [float(turn.predict(one)) for one in (np.eye(n), singular, -np.eye(n))] == [2.0, 1.0, 0.0]
 
 
+def _all_overwritten(found: Any) -> Any:
+    z = found * 1.0
+    z[:, :] = 2.0
+    return np.sum(z)
+
+
+def _its_shape_alone(found: Any) -> Any:
+    return np.sum(np.ones_like(found)) * 2.0
+
+
+@pytest.mark.parametrize("read", [_all_overwritten, _its_shape_alone])
+@pytest.mark.parametrize("n", [1, 3, 7])
+@pytest.mark.parametrize("name", ["solve", "inv", "inv of an inverse", "cholesky"])
+def test_what_raises_is_native_where_nobody_reads_it(
+    name: str, n: int, read: Callable[[Any], Any], programs: list[Making]
+) -> None:
+    """The factors are computed for their error alone, and have a place all the same."""
+
+    def f(a: Any) -> Any:
+        if name == "inv of an inverse":
+            found = np.linalg.inv(np.linalg.inv(a))
+        else:
+            found = np.linalg.solve(a, np.eye(n)) if name == "solve" else PLAIN[name](a)
+        return read(found) + np.sum(a)
+
+    singular = np.ones((n, n)) - float(n == 1)
+    net = symbolic(f, np.ndarray, returns=float)
+    for _ in range(3):
+        assert net.predict(2.0 * np.eye(n)) == 2.0 * n * n + 2.0 * n
+        with pytest.raises(LayerError, match=r"Singular|positive"):
+            net.predict(singular)
+    assert outside(programs[0]) == []
+
+
 def test_a_loop_until_convergence_solves_natively(programs: list[Making]) -> None:
     """What the body asks is asked again when NumPy has to run the program once more."""
 

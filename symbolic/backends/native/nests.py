@@ -277,8 +277,8 @@ class Schedule:
             for base in bases:
                 read.add(base)
                 self.last[base] = max(self.last.get(base, at), at)
-        for task in self.tasks:  # what is written in parts is not at hand in a register
-            if isinstance(task, Write) or (isinstance(task, Contract) and task.region is not None):
+        for task in self.tasks:  # what is written in parts is not at hand in a register, nor is what a matrix gives
+            if isinstance(task, (Write, Small)) or (isinstance(task, Contract) and task.region is not None):
                 read.add(task.target)
         for base in self.outputs:
             read.add(base)
