@@ -632,35 +632,3 @@ def test_additions_to_different_arrays_do_not_share_a_pass() -> None:
         _, wanted = call(x, y, *numbers)
     for one, other in zip(found, wanted, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5)
-
-
-def assigned(part: Any, rows: Any) -> Callable[[Any], Any]:
-    """Rows that numbers name, of which a part is then assigned to: no longer those rows where they lie."""
-
-    def body(x: Any) -> Any:
-        taken = x[rows] * 1.0
-        kept = x[rows]
-        taken[part] = 0.25
-        return np.sum(np.cos(taken), axis=1), np.sum(taken), np.sum(kept * taken), taken[1:] - kept[:-1]
-
-    return body
-
-
-ROWS = [np.array([0, -1, 2, -1, 0]), np.array([1, 1, 1, 1]), np.array([2, 0, 1])]
-PARTS = [
-    slice(None, None, 2),
-    slice(1, None, 2),
-    slice(1, None),
-    (slice(None), slice(None, None, 3)),
-    1,
-    np.array([0, 1]),
-]
-
-
-@pytest.mark.parametrize("rows", ROWS, ids=str)
-@pytest.mark.parametrize("part", PARTS, ids=str)
-def test_rows_of_which_a_part_is_assigned_to(part: Any, rows: Any) -> None:
-    body, x = assigned(part, rows), np.arange(15.0).reshape(3, 5) / 7
-    net = symbolic(body, np.ndarray)
-    for found, right in zip(net.predict(x), body(x), strict=True):
-        np.testing.assert_allclose(found, right, rtol=1e-14, atol=1e-14)

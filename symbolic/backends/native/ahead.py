@@ -16,24 +16,19 @@ from symbolic.backends.native.lowering import Check, Point, Reduce, Task, Write,
 def read_again(tasks: Sequence[Task], extent: Callable[[int], int]) -> list[Task]:
     """The tasks, which read rows that numbers name where these lie; `extent` is how many entries a value has.
 
-    A copy that is written into, as an assignment does, is read itself from then on.
+    What is written into later, as by an assignment, is no such copy: not the copy, nor the rows, nor the numbers.
     """
     rows: dict[int, View] = {}
-    begun: set[int] = set()
     found: list[Task] = []
-    last = {task.target: at for at, task in enumerate(tasks)}  # what is written into later is no copy then
+    last = {task.target: at for at, task in enumerate(tasks)}
     for at, task in enumerate(tasks):
         if isinstance(task, (Point, Reduce, Write, Check)):
             operands = tuple([_where(view, rows.get(view.base)) for view in task.operands])
             task = task._replace(operands=operands)  # type: ignore[arg-type]  # as many as before
         found.append(task)
-        if task.target in begun:
-            rows = {copy: row for copy, row in rows.items() if task.target not in (copy, *_read(row))}
-        begun.add(task.target)
         if isinstance(task, Point) and task.function == "cast" and task.inner == (task.dtype,):
             (view,) = task.operands
-            read = (task.target, view.base, *[one.numbers.base for one in view.by])
-            still = all(last.get(base, -1) <= at for base in read)
+            still = all(last.get(base, -1) <= at for base in (task.target, *_read(view)))
             if still and _is_row(view) and extent(view.base) <= extent(task.target):
                 rows[task.target] = view
     return found
