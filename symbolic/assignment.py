@@ -31,7 +31,7 @@ class Assignments:
 
     def __init__(self, facts: Inference) -> None:
         self.facts = facts
-        self.bare = Bare(facts)
+        self.bare: Bare = Bare(facts)
         self.assigned: dict[AnyLayer, AnyLayer] = {}
         self.lies: dict[AnyLayer, AnyLayer] = {}  # for each new value the array in whose memory it lies
         self.waiting: dict[AnyLayer, dict[tuple[int, ...], AnyLayer]] = {}  # entries to be written, by the newest value

@@ -34,6 +34,7 @@ class Compiled:
     names: dict[str, Any]
     lock: Any
     into: tuple[int, ...]
+    program: Program
     whole: Callable[..., Any] | None
     buffered: bool
 
@@ -139,7 +140,9 @@ class Looking(Compiled):
     """
 
     careful: Compiled | None
+    buffered: bool
     again: int
+    whole_program: Program
 
     def __init__(self, program: Program, into: Sequence[int] = ()) -> None:
         super().__init__(program.plainly(), into)

@@ -105,6 +105,8 @@ class Later:
     """What a function means whose room has not been loaded: it is loaded, and asked."""
 
     __slots__ = ("function", "room")
+    function: Any
+    room: str
 
     def __init__(self, function: Any, room: str) -> None:
         self.function, self.room = function, room

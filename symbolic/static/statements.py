@@ -24,9 +24,10 @@ _UNROLLED = 16
 _ROUNDS = 5
 """Rounds after which what still changes is unknown."""
 _IN_PLACE: dict[Any, Any] = {
-    function: getattr(operator, f"i{name.strip('_')}")
+    function: getattr(operator, name)
     for function in BINARY.values()
-    if hasattr(operator, f"i{(name := function.__name__).strip('_')}")
+    for name in [f"i{function.__name__.strip('_')}"]
+    if hasattr(operator, name)
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.backends.native.access import View, in_order, whole
+from symbolic.backends.native.access import Sizes, View, in_order, whole
 from symbolic.backends.native.lowering import DType, Lowered, NotLoops, Running
 from symbolic.backends.native.pointwise import element
 from symbolic.backends.native.text import Function, Module, Value
@@ -28,6 +28,10 @@ class Scan:
     """Writes a task as a function of pointers: to its operands and to its result."""
 
     f: Function
+    kind: str
+    module: Module
+    strides: list[Sizes]
+    task: Running
 
     def __init__(self, module: Module, task: Running) -> None:
         self.module, self.task, self.kind = module, task, element(task.dtype)
