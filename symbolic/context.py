@@ -11,13 +11,13 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib import import_module
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from symbolic.errors import Where
+from symbolic.floating import settings
 from symbolic.rewriting import unread
 
 if TYPE_CHECKING:
@@ -132,40 +132,6 @@ def source() -> Where:
 
 
 _where = tuple.__new__  # which takes a third of the time, for every node
-
-
-def settings() -> Mapping[str, Any]:
-    """NumPy's floating-point settings, as `np.geterr` tells; one object for as long as nobody changes them."""
-    global _SETTINGS
-    now = _VARIABLE.get(None)
-    seen, told = _SETTINGS
-    if now is not seen or told is None:
-        told = np.geterr()
-        _SETTINGS = now, told
-    return told
-
-
-def _variable() -> Any:
-    """What NumPy keeps its settings in: whoever changes them puts another object there."""
-    try:
-        found: Any = import_module("numpy._core.umath")._extobj_contextvar
-        before = found.get(None)
-        with np.errstate(all="raise"):
-            changes = found.get(None) is not before
-    except (ImportError, AttributeError):
-        return _Unknown()
-    return found if changes else _Unknown()
-
-
-class _Unknown:
-    """In the place of that, where this NumPy keeps them elsewhere: never the same object."""
-
-    def get(self, default: object) -> object:
-        return object()
-
-
-_VARIABLE: Any = _variable()
-_SETTINGS: tuple[object, Mapping[str, Any] | None] = (None, None)
 
 
 def trying() -> bool:

@@ -23,9 +23,10 @@ from symbolic.calls import called
 from symbolic.captured import watches
 from symbolic.certain import is_certain
 from symbolic.concrete import Constants, Numbers, constant_value
-from symbolic.context import here, inside, settings, trying
+from symbolic.context import here, inside, trying
 from symbolic.errors import SymbolicError, buried, place_of
 from symbolic.fingerprint import MOVING, Same
+from symbolic.floating import settings
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer, cannot, refuse, short
 from symbolic.leaves import Literal, Weight

@@ -15,7 +15,7 @@ from threads import in_threads
 
 import symbolic as s
 from symbolic import SGD, Identity, Literal, Symbolic, Weight, grad, symbolic, value_and_grad
-from symbolic.context import settings
+from symbolic.floating import settings
 from symbolic.inference import Inference
 from symbolic.network import network
 from symbolic.ops.arithmetic import Plus

@@ -16,9 +16,10 @@ PACKAGE = ROOT / "symbolic"
 FLOORS: list[list[str]] = [
     [
         "errors",
-        "finiteness",
         "forking",
         "spec",
+        "finiteness",
+        "floating",
         "dims",
         "structure",
         "polynomial",

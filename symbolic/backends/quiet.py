@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from symbolic.floating import VARIABLE
+
 __all__ = ["HEARD", "hushed", "loud", "quiet"]
 
 
@@ -52,9 +54,11 @@ def _after_errstate(within: Any) -> None:
 def _fast() -> tuple[Any, Any, Any]:
     """The functions where this NumPy keeps its settings as is known; `np.errstate` elsewhere."""
     slow = _with_errstate, _with_counting, _after_errstate
+    if VARIABLE is None:
+        return slow
+    settings = VARIABLE
     try:
-        umath: Any = import_module("numpy._core.umath")
-        settings, make = umath._extobj_contextvar, umath._make_extobj
+        make = import_module("numpy._core.umath")._make_extobj
         token = settings.set(make(all="ignore"))
         silent = set(np.geterr().values()) == {"ignore"}
         settings.reset(token)
