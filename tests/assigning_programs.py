@@ -5,24 +5,16 @@ from __future__ import annotations
 import copy
 import functools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from plain_programs import MATRICES, NUMBERS, PAIRS, VECTORS, P, Program, Q, R
+from plain_programs import MATRICES, NUMBERS, PAIRS, VECTORS, P, Programs, Q, R
 
-PROGRAMS: list[Program] = []
+PROGRAMS = Programs()
+program = PROGRAMS.noted
 FOUR = [(np.arange(4.0) + 0.3,), (np.array([2.0, -1.0, 0.5, 3.0]),), (np.array([-2.0, -1.0, 4.0, 1.5]),)]
 CUBES = [(np.linspace(-1.0, 2.0, 24).reshape(2, 3, 4),), (np.linspace(2.0, -3.0, 24).reshape(2, 3, 4),)]
 W = np.array([[1.0, 2.0, -1.0], [0.5, -2.0, 3.0], [4.0, 0.25, 1.0]])
-
-
-def program(inputs: list[tuple[Any, ...]]) -> Callable[[Any], Any]:
-    def decorate(function: Any) -> Any:
-        PROGRAMS.append(Program(function, inputs, {}))
-        return function
-
-    return decorate
 
 
 # --------------------------------------------------------------------------- making

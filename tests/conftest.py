@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -23,6 +25,24 @@ def numpys_bits() -> Iterator[None]:
     """For tests whose oracle is plain Python, to the last bit: other machines round otherwise."""
     with symbolic.use("numpy"):
         yield
+
+
+@pytest.fixture
+def programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[Any]]:
+    """The `Making`s of the programs that become native meanwhile; none is known from before."""
+    from symbolic.backends.native.making import Making  # which most tests do without
+
+    monkeypatch.setenv("SYMBOLIC_CACHE_DIR", str(tmp_path))
+    made: list[Any] = []
+    begin = Making.__init__
+
+    def noted(self: Making, *given: Any, **named: Any) -> None:
+        begin(self, *given, **named)
+        made.append(self)
+
+    monkeypatch.setattr(Making, "__init__", noted)
+    with symbolic.use("native"):
+        yield made
 
 
 collect_ignore = ["typing"]  # programs for type checkers, some of them wrong on purpose; test_typing.py runs the others

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from plain_programs import Program
+from plain_programs import Programs
 
-PROGRAMS: list[Program] = []
+PROGRAMS = Programs()
 VECTORS = [(np.array([1.5, -2.0, 0.25]),), (np.array([-0.5, 3.0, 2.0]),), (np.array([2.5, 0.75, -1.25]),)]
 NUMBERS = [(0.7,), (-1.3,), (2.6,)]
 MATRICES = [
@@ -25,11 +25,7 @@ MATRICES = [
 
 
 def program(inputs: list[tuple[Any, ...]]) -> Callable[[Any], Any]:
-    def decorate(function: Any) -> Any:
-        PROGRAMS.append(Program(function, inputs, EXACT.get(function.__name__, {})))
-        return function
-
-    return decorate
+    return lambda function: PROGRAMS.noted(inputs, EXACT.get(function.__name__))(function)
 
 
 EXACT: dict[str, dict[int, Any]] = {

@@ -9,21 +9,14 @@ import dataclasses
 import functools
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from plain_programs import MATRICES, NUMBERS, PAIRS, VECTORS, Program
+from plain_programs import MATRICES, NUMBERS, PAIRS, VECTORS, Programs
 
-PROGRAMS: list[Program] = []
-
-
-def program(inputs: list[tuple[Any, ...]], exact: dict[int, Any] | None = None) -> Callable[[Any], Any]:
-    def decorate(function: Any) -> Any:
-        PROGRAMS.append(Program(function, inputs, exact or {}))
-        return function
-
-    return decorate
+PROGRAMS = Programs()
+program = PROGRAMS.noted
 
 
 # --------------------------------------------------------------------------- containers and classes

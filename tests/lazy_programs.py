@@ -9,24 +9,16 @@ import collections
 import contextlib
 import itertools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from plain_programs import Program
+from plain_programs import Programs
 
-PROGRAMS: list[Program] = []
+PROGRAMS = Programs()
+program = PROGRAMS.noted
 X, Y = np.array([1.5, -2.0, 0.25]), np.array([-0.5, 3.0, 2.1])
 VECTORS = [(X,), (Y,), (-X,)]
 V2 = np.array([1.0, 2.0])
-
-
-def program(inputs: list[tuple[Any, ...]]) -> Callable[[Any], Any]:
-    def decorate(function: Any) -> Any:
-        PROGRAMS.append(Program(function, inputs, {}))
-        return function
-
-    return decorate
 
 
 @program(VECTORS)

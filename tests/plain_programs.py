@@ -18,7 +18,21 @@ class Program(NamedTuple):
     """Of inputs whose path has no other input beside them, by their number: the gradient."""
 
 
-PROGRAMS: list[Program] = []
+class Programs(list[Program]):
+    """Those of one file."""
+
+    def noted(self, inputs: list[tuple[Any, ...]], exact: dict[int, Any] | None = None) -> Callable[[Any], Any]:
+        """The decorator of another one."""
+
+        def decorate(function: Any) -> Any:
+            self.append(Program(function, inputs, exact or {}))
+            return function
+
+        return decorate
+
+
+PROGRAMS = Programs()
+program = PROGRAMS.noted
 
 P = np.array([1.5, -2.0, 0.25])
 Q = np.array([-0.5, 3.0, 2.0])
@@ -32,14 +46,6 @@ MATRICES = [
     (np.array([[0.1, 5.0, -1.0], [3.0, 1.0, 0.5], [-2.0, 0.75, 4.0]]),),
     (np.array([[-1.0, 0.2, 0.3], [0.5, 2.0, 1.0], [6.0, 0.1, -0.7]]),),
 ]
-
-
-def program(inputs: list[tuple[Any, ...]], exact: dict[int, Any] | None = None) -> Callable[[Any], Any]:
-    def decorate(function: Any) -> Any:
-        PROGRAMS.append(Program(function, inputs, exact or {}))
-        return function
-
-    return decorate
 
 
 # --------------------------------------------------------------------------- branches

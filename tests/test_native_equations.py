@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import warnings
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,22 +45,6 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 
 def gram(a: Any) -> Any:
     return np.matmul(a, np.swapaxes(a, -1, -2)) + np.eye(a.shape[-1], dtype=a.dtype)
-
-
-@pytest.fixture
-def programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[Making]]:
-    """The programs that become native meanwhile; none is known from before."""
-    monkeypatch.setenv("SYMBOLIC_CACHE_DIR", str(tmp_path))
-    made: list[Making] = []
-    begin = Making.__init__
-
-    def noted(self: Making, *given: Any, **named: Any) -> None:
-        begin(self, *given, **named)
-        made.append(self)
-
-    monkeypatch.setattr(Making, "__init__", noted)
-    with s.use("native"):
-        yield made
 
 
 def outside(program: Making) -> list[str]:

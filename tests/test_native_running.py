@@ -5,8 +5,7 @@ The oracles are NumPy's functions and, for gradients, the sums and products that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,22 +32,6 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
 }
 SHAPES = [(1,), (7,), (40,), (1, 5), (3, 1), (5, 19), (2, 3, 8), (3, 1, 17), (2, 2, 3, 9)]
 SPECIAL = [0.0, -0.0, np.nan, np.inf, -np.inf, 1e-310, 1e300]
-
-
-@pytest.fixture
-def programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[Making]]:
-    """The programs that become native meanwhile; none is known from before."""
-    monkeypatch.setenv("SYMBOLIC_CACHE_DIR", str(tmp_path))
-    made: list[Making] = []
-    begin = Making.__init__
-
-    def noted(self: Making, *given: Any, **named: Any) -> None:
-        begin(self, *given, **named)
-        made.append(self)
-
-    monkeypatch.setattr(Making, "__init__", noted)
-    with s.use("native"):
-        yield made
 
 
 def all_native(programs: list[Making]) -> bool:

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import collections
 import copy
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from plain_programs import Program
+from plain_programs import Programs
 
-PROGRAMS: list[Program] = []
+PROGRAMS = Programs()
+program = PROGRAMS.noted
 W = np.arange(1.0, 10.0).reshape(3, 3)
 MATRICES = [
     (np.array([[2.0, 1.1, 0.5], [1.2, -3.0, 0.25], [0.5, 4.0, 1.5]]),),
     (np.array([[-1.0, 0.2, 0.3], [0.5, 2.0, 1.3], [6.0, 0.1, -0.7]]),),
 ]
 PAIRS = [(MATRICES[0][0], MATRICES[1][0]), (MATRICES[1][0], MATRICES[0][0])]
-
-
-def program(inputs: list[tuple[Any, ...]]) -> Callable[[Any], Any]:
-    def decorate(function: Any) -> Any:
-        PROGRAMS.append(Program(function, inputs, {}))
-        return function
-
-    return decorate
 
 
 @program(MATRICES)
