@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -16,6 +17,7 @@ from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, short
 from symbolic.leaves import Literal
 from symbolic.ops.binding import Kernel
+from symbolic.ops.deciding import Attempt, Decision
 from symbolic.ops.deltas import Chain
 from symbolic.ops.operation import Operation, topological
 from symbolic.simplify import simplify
@@ -94,13 +96,19 @@ class Program:
                     where=place_of(node._origin),
                     remedy="return what the next call needs and pass it in; keep no traced value on self or outside",
                 )
-        self.looked = _looked(self.instructions[: self.split], asked) if within else ()
+        self.looked = _looked(self.instructions[: self.split], asked) if within and self.repeats else ()
         self.size = len(slots)
         self.specs: list[AnySpec] = [facts.spec(node) for node in slots]  # of what each slot holds
         self.outputs = tuple([slots[root] for root in roots])
         self.aliases = _aliases(self)
         _take_over(self)
         self.copied = _copied(self)
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Whether nobody sees it run twice. What a body asked is only answered once more."""
+        shown = [one.node for one in self.instructions if one.node.effect]
+        return all(isinstance(node, (Decision, Attempt)) for node in shown)
 
     def plainly(self) -> Program:
         """The program of machine code, which multiplies plainly where a result would show a NaN of 0 · ∞.
@@ -221,9 +229,7 @@ def is_careful(one: Instruction) -> bool:
 
 
 def _looked(instructions: Sequence[Instruction], asked: set[AnyLayer]) -> tuple[int, ...]:
-    """Which products of a function need no care at once; what has an effect is not run again, and needs it."""
-    if any(one.node.effect for one in instructions):
-        return ()
+    """Which products of a function need no care at once, if it may be run again."""
     found = [at for at, one in enumerate(instructions) if isinstance(one.node, Chain) and one.node not in asked]
     return tuple([at for at in found if instructions[at].node._origin.floating is None])
 

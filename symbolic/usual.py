@@ -16,8 +16,7 @@ import numpy as np
 from symbolic.changes import COMMITTING, STEPPING, UNDER_WAY, is_stepping, is_within
 from symbolic.context import here
 from symbolic.execution import Executable, Specialization
-from symbolic.finite import finite_tests
-from symbolic.finiteness import finite
+from symbolic.finiteness import finite, finite_tests
 from symbolic.leaves import Cell, as_kind
 from symbolic.ops.passing import Tuple
 from symbolic.optimizer import Optimizer

@@ -18,8 +18,6 @@ import numpy as np
 from symbolic.backends.native.access import Sizes, View, through, whole
 from symbolic.backends.native.pointwise import supports
 from symbolic.backends.native.recipes import AGAIN, ODD
-from symbolic.ops.deciding import Attempt, Decision
-from symbolic.ops.operation import Operation
 from symbolic.plan import Instruction, Program
 from symbolic.spec import AnySpec, Spec, TupleSpec
 
@@ -175,7 +173,7 @@ class Lowered:
         self.casts: dict[tuple[View, DType], View] = {}  # the same numbers in another dtype
         self.laid: dict[View, View] = {}  # copies whose entries lie in the order in which they are read
         self.within: dict[tuple[View, int], View] = {}  # numbers that name one of so many entries
-        self.again = all(_may_run_again(one.node) for one in program.instructions)
+        self.again = program.repeats
         self.cells: dict[int, Any] = {}  # of which boxes a value is made: see `pieces`
         self.zeros: dict[int, tuple[Sizes, Sizes]] = {}  # values of zeros everywhere but in a box
         self.rolled: dict[int, View] = {}  # where the results of rolls are that are made together
@@ -384,11 +382,6 @@ class Lowered:
         if found is None:
             raise NotLoops("it is no view of its operand")
         return found
-
-
-def _may_run_again(node: Operation) -> bool:
-    """Whether nobody sees an operation run twice. What a body asked is only answered once more."""
-    return not node.effect or isinstance(node, (Decision, Attempt))
 
 
 def sizes(spec: AnySpec) -> Sizes:

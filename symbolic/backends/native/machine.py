@@ -21,6 +21,7 @@ from symbolic.backends.native.engine import Library, noted, recalled
 from symbolic.backends.native.host import Host, host
 from symbolic.backends.native.identity import words_of
 from symbolic.backends.native.recipes import AGAIN, BUSY, FLAGGED, ODD, OWN, Placed, Recipe, place_of, views_of
+from symbolic.finiteness import entirely_finite
 from symbolic.forking import freed, lock
 from symbolic.plan import Program, own
 from symbolic.spec import Spec
@@ -51,7 +52,6 @@ class Native(Placed):
     library: Library
     lock: Any
     makers: dict[int, partial[Any]]
-    observed: bool
     recipe: str
     """What the code says of itself, on which other code rests that calls it."""
     table: Any
@@ -150,7 +150,6 @@ class Native(Placed):
         freed(self)
         self.buffered = True
         self.borrower: Callable[[], Any] = lambda: None  # whoever has put values of its own into the table
-        self.observed = any(one.node.effect for one in self.program.instructions)  # what has an effect runs once
 
     def _put(self, k: int, value: Any) -> Any:
         """A value into its word: a number itself, an array by its address."""
@@ -197,7 +196,7 @@ class Native(Placed):
         if results is None:  # NumPy has another answer, or raises
             return self._plainly(given[:count], given[count:])
         flag, primal = int(self.table[FLAGGED]), results[: self.program.primal]
-        if (flag & ODD or self.program.looked) and not self.observed and not all(map(_is_finite, primal)):
+        if (flag & ODD or self.program.looked) and self.program.repeats and not all(map(entirely_finite, primal)):
             return self._plainly(given[:count], given[count:])
         return results
 
@@ -376,10 +375,6 @@ class Native(Placed):
 
     def _borrowed(self, value: Any) -> bool:
         return isinstance(value, np.ndarray) and value.base is not None
-
-
-def _is_finite(value: Any) -> bool:
-    return not isinstance(value, (float, np.floating, np.ndarray)) or bool(np.all(np.isfinite(value)))
 
 
 __all__ = ["Native"]

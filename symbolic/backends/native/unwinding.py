@@ -144,7 +144,7 @@ def _gathered(low: Lowered, one: Instruction, task: Contract, windows: View) -> 
     overlap = any((k - 1) * d >= s for k, s, d in zip(*node.parameters, strict=True))
     if found is None or not overlap or math.prod(node.stride) > _PHASES:
         return False
-    if any(one.node.effect for one in low.program.instructions):  # a program that is observed runs once
+    if not low.again:
         return False
     lead, places, kernel = found[: -2 * count], found[-2 * count : -count], found[-count:]
     for delta, weight in (task.operands, task.operands[::-1]):
