@@ -7,12 +7,12 @@ result; its gradient is what the function's own pullback wrote, or a second run 
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, ParamSpec
 
 import numpy as np
 
+from symbolic.annotated import signature
 from symbolic.context import here, source
 from symbolic.differentiate import pullback
 from symbolic.errors import ShapeError, TraceError, place_of
@@ -197,7 +197,7 @@ def _positional(
     if not kwargs:
         return args, kwargs
     try:
-        bound = inspect.signature(f).bind(*args, **kwargs)
+        bound = signature(f).bind(*args, **kwargs)
     except ValueError:  # a function that does not tell its arguments
         return args, kwargs
     if not _plain((), bound.kwargs):

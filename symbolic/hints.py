@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_orig
 
 import numpy as np
 
+from symbolic.annotated import written_hints
 from symbolic.dims import Axis, Names, parse
 from symbolic.errors import DtypeError, ShapeError
 from symbolic.layer import Layer
@@ -278,12 +279,13 @@ def _closure(function: Any) -> dict[str, Any]:
 
 def _one_by_one(function: Any, names: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The hints that can be read. Those of hyperparameters may name what only the type checker imports."""
-    for name, hint in function.__annotations__.items():
-        if isinstance(hint, str):
+    for name, hint in written_hints(function).items():
+        text = getattr(hint, "__forward_arg__", hint)
+        if isinstance(text, str):
             try:
-                hint = eval(hint, function.__globals__, dict(names))
+                hint = eval(text, function.__globals__, dict(names))
             except NameError:
-                if "Symbolic" in hint or name == "return":
+                if "Symbolic" in text or name == "return":
                     raise
                 continue
         yield name, hint

@@ -88,7 +88,7 @@ def _draws(code: Sequence[dis.Instruction]) -> bool:
     """Whether a random generator is made without a seed."""
     named = False
     for one in code:
-        if one.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "LOAD_DEREF", "LOAD_FAST"):
+        if one.opname.startswith("LOAD_"):
             named = one.argval in ("default_rng", "RandomState", "Random", "SystemRandom")
         elif one.opname == "CALL" and named and one.arg == 0:
             return True

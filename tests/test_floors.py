@@ -29,6 +29,7 @@ FLOORS: list[list[str]] = [
         "namespaces",
         "installation",
         "naming",
+        "annotated",
         "phantoms",
         "keeping",
         "sweeping",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pytest
 
+import symbolic as s
 from symbolic import SGD, DtypeError, ShapeError, Symbolic, Weight, symbolic
 
 if TYPE_CHECKING:
@@ -68,3 +70,35 @@ def test_a_name_that_only_the_type_checker_has() -> None:
 
     with pytest.raises(DtypeError, match=r"hint of f cannot be read.*Decimal.*;.*import"):
         symbolic(f)
+
+
+LATER = """
+import numpy as np
+from typing import Annotated
+from symbolic import Symbolic, Weight, value_and_grad, symbolic
+
+@symbolic
+def net(x: Annotated[np.ndarray, Symbolic["n"]], by: {name} = 2.0) -> Annotated[np.ndarray, Symbolic["n"]]:
+    return x * Weight(3.0) * by
+
+def loss(x, by: {name} = 2.0):
+    return np.sum(x * x) * by
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        '"OfCheckersAlone"',
+        '"list[OfCheckersAlone]"',
+        pytest.param("OfCheckersAlone", marks=pytest.mark.skipif(sys.version_info < (3, 14), reason="read at once")),
+        pytest.param("list[OfCheckersAlone]", marks=pytest.mark.skipif(sys.version_info < (3, 14), reason="the same")),
+    ],
+)
+def test_a_plain_argument_may_name_what_only_the_type_checker_has(name: str) -> None:
+    space: dict[str, Any] = {}
+    exec(compile(LATER.format(name=name), "later.py", "exec", dont_inherit=True), space)
+    assert space["net"].predict(X).tolist() == [6.0, 12.0]
+    assert space["net"](X, by=1.0).tolist() == [3.0, 6.0]
+    value, slope = s.value_and_grad(space["loss"])(X, by=3.0)
+    assert (float(value), slope.tolist()) == (15.0, [6.0, 12.0])

@@ -372,6 +372,7 @@ def test_an_interrupt_leaves_a_step_whole_or_undone() -> None:
                 signal.setitimer(signal.ITIMER_REAL, 1e-5 + k * 1e-6)
                 for _ in range(500):  # an interrupt in a finalizer is swallowed by Python
                     step(0.0)
+                signal.setitimer(signal.ITIMER_REAL, 0.0)
             assert np.array_equal(one.cell.value, other.cell.value)
             state = [optimizer.state_of(weight)[0] for weight in (one, other)]
             assert np.array_equal(state[0], state[1])
