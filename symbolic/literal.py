@@ -13,6 +13,7 @@ from symbolic.context import here
 from symbolic.errors import DtypeError
 from symbolic.layer import FUNCTIONS, AnyLayer, Layer, Lent, refuse
 from symbolic.leaves import Literal
+from symbolic.sizes import Shape
 from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec
 
 Data = TypeVar("Data")
@@ -140,6 +141,8 @@ def as_layer(value: Any) -> AnyLayer:
             "make an array of numbers; join traced values with np.stack, not with np.array",
             DtypeError,
         )
+    if isinstance(value, Shape):
+        value = tuple(value)
     if isinstance(value, (list, tuple)):
         return join(value)
     return to_literal(value)

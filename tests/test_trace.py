@@ -113,6 +113,15 @@ def test_the_shape_of_a_traced_value_reads_as_a_tuple() -> None:
     assert found[1] == ((2, 3), True, True, 6)
 
 
+@pytest.mark.parametrize("shape", [(2, 2), (4, 2), (1, 2)])
+def test_a_shape_stands_where_an_array_may(shape: tuple[int, ...]) -> None:
+    x = np.arange(float(math.prod(shape))).reshape(shape)
+    bodies: list[Any] = [lambda x: x + x.shape, lambda x: np.prod(x.shape[:1]), lambda x: x.shape]
+    for f in bodies:
+        mine, true = of_array(f).predict(x), np.asarray(f(x))
+        assert mine.dtype == true.dtype and np.array_equal(mine, true)
+
+
 def test_unpacking_iterating_and_enumerating() -> None:
     def f(x: Any) -> Any:
         n, m = x.shape
