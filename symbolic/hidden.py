@@ -23,6 +23,7 @@ from symbolic.spec import AnySpec, Spec
 _HIDING: set[Any] = {
     *(np.nan_to_num, np.fmax, np.fmin, np.power, np.float_power, np.hypot, np.copysign),
     *(np.sort, np.partition, np.fmax.reduce, np.fmin.reduce),
+    *(np.nanmax, np.nanmin, np.nanmedian, np.nanquantile),
 }
 """Functions of floats that give a number for NaN, or put it where others leave it out."""
 _KINDS = 1024  # of operations, that are kept in memory

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,9 +28,11 @@ from symbolic import public as _public  # noqa: F401 - it fills the tables
 from symbolic.batching import Mapped
 from symbolic.context import inside
 from symbolic.execution import flat
+from symbolic.hidden import hidden
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer
 from symbolic.ops.binding import FORMULAS
+from symbolic.ops.operation import topological
 from symbolic.slices import Walk
 from symbolic.spec import Spec, spec_of
 from symbolic.trace import trace
@@ -470,6 +472,39 @@ def law_oracle(subject: Subject, data: st.DataObject) -> bool:
     return True
 
 
+def law_hidden(subject: Subject, data: st.DataObject) -> bool:
+    """NaN in an entry on which the results rest is in them, unless the function is known to hide it."""
+    call = subject.arguments(Draw(data, data.draw(st.sampled_from(["float64", "float32"]))))
+    places = [
+        (k, at) for k, one in enumerate(call.arrays) if np.asarray(one).dtype.kind == "f" for at in range(np.size(one))
+    ]
+    if isinstance(attempt(subject.of(call), call.arrays), Exception):
+        return False
+    if not places:
+        return True  # nothing of it can be NaN
+    k, at = data.draw(st.sampled_from(places))
+    net = network(subject.of(call), len(call.arrays))
+    changed = [_changed(call.arrays, k, at, to) for to in (-1e3, -1.7, 0.0, 0.4, 3.0, 1e3)]
+    found = [one for one in [attempt(net.predict, each) for each in changed] if not isinstance(one, Exception)]
+    if len({tuple([bits(each) for each in leaves(entries(one))]) for one in found}) < 2:
+        return True
+    shown = attempt(net.predict, _changed(call.arrays, k, at, math.nan))
+    if isinstance(shown, Exception) or any(np.any(one != one) for one in leaves(entries(shown))):
+        return True
+    inputs: list[AnyLayer] = [Identity() for _ in call.arrays]
+    facts = Inference(dict(zip(inputs, map(spec_of, call.arrays), strict=True)))
+    with inside(path=""):
+        roots = list(flat(trace(lambda: subject.of(call)(*inputs), inputs, facts, twice=False).output))
+    assert inputs[k] in hidden(topological(roots), facts, roots), f"{subject} gives {shown!r} for a NaN"
+    return True
+
+
+def _changed(arrays: Sequence[Any], k: int, at: int, to: float) -> list[Any]:
+    new = [np.array(one) if here == k else one for here, one in enumerate(arrays)]
+    new[k].flat[at] = to
+    return new
+
+
 test_value = drawn(law_value)
 test_buffers = drawn(law_buffers, EXAMPLES // 3)
 test_infer = drawn(law_infer, EXAMPLES // 2)
@@ -481,6 +516,7 @@ test_forward = drawn(law_forward, EXAMPLES // 2)
 test_forward_complex = drawn(law_forward_complex, EXAMPLES // 3)
 test_forward_second = drawn(law_forward_second, EXAMPLES // 3)
 test_batch = drawn(law_batch, EXAMPLES // 2)
+test_hidden = drawn(law_hidden, EXAMPLES // 2)
 test_oracle = drawn(law_oracle, EXAMPLES // 6)  # JAX compiles for each new shape
 
 
