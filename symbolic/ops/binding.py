@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symbolic import annotated
+from symbolic.annotated import signature as said_by
 from symbolic.context import here
 from symbolic.errors import ShapeError
 from symbolic.layer import FUNCTIONS, METHODS, UFUNC_METHODS, Layer, plainly, qualified, refuse, unsupported
@@ -47,7 +47,7 @@ def signature(function: Callable[..., Any]) -> inspect.Signature:
         extra = inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD)
         return inspect.Signature([*(inspect.Parameter(name, kind) for name in names), extra])
     try:
-        return annotated.signature(function)
+        return said_by(function)
     except ValueError:  # older NumPy tells nothing of those that are written in C
         return inspect.signature(_UNTOLD[function.__name__])
 
