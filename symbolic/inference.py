@@ -16,7 +16,8 @@ _DEEP = 8  # operations over each other that are asked by recursion
 class Inference:
     """Specs by node; as `here.facts` it answers `.shape`, `.ndim`, `.dtype` of layers, and records nothing."""
 
-    def __init__(self, inputs: Mapping[AnyLayer, AnySpec]) -> None:
+    def __init__(self, inputs: Mapping[AnyLayer, AnySpec], open: bool = False) -> None:
+        self.open = open  # whether some sizes are left open, so that what is found holds whatever they are
         self.specs: dict[AnyLayer, AnySpec] = {node: interned(spec) for node, spec in inputs.items()}
         self.literals: dict[tuple[type, float], AnyLayer] = {}  # the numbers in rules
 

@@ -33,6 +33,7 @@ __all__ = ["Code", "MachineName", "chosen", "code_for", "use"]
 MachineName: TypeAlias = Literal["auto", "numpy", "native"]
 _NAMES: Final = ("auto", "numpy", "native")
 _WARM = 2  # runs by the interpreter before NumPy's code is worth writing, where arrays are small
+_OPEN = 8  # the same for a program whose sizes are open, which has no more to gain than a few calls
 _HEAVY = 70_000_000  # entries that a run makes, which take NumPy as long as it takes to load LLVM
 _EACH = 1_500_000  # entries that it makes while an instruction is compiled
 _AROUND = 2e-6  # seconds that Python takes around a run, which machine code takes over, too
@@ -159,6 +160,8 @@ def code_for(one: Executable) -> Code | None:
     name = _Choice.name
     _check(name)
     code: Code | None
+    if one.program.open:  # which no machine but NumPy runs, and none is chosen for
+        return compiled(one.program, one.into) if one.runs >= _OPEN else None
     if name == "native":
         code = _native(one.program, one.into, always=True)
     elif name == "auto" and _there():

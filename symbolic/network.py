@@ -61,9 +61,9 @@ class Network(Paths):
         assert found is not None
         return found
 
-    def on_path(self, value: Any, use: Callable[[Specialization], T]) -> T:
+    def on_path(self, value: Any, use: Callable[[Specialization], T], exactly: bool = False) -> T:
         """`use` of the programs for an input; a new trace where no old one would come out the same."""
-        return self.run(key_of(value), lambda key: self._request(key, value), use)
+        return self.run(key_of(value), lambda key: self._request(key, value), use, exactly)
 
     def _request(self, key: Any, value: Any) -> Request:
         return Request(key, layout(value), list(entries(value)), lambda twice: self._traced(value, twice))
@@ -286,7 +286,7 @@ class _Runtime:
                 return on.forward()
             return stepped(on, grouped(on.weights, optimizer)).executable
 
-        return network(layer).on_path(value, use)
+        return network(layer).on_path(value, use, exactly=True)
 
     @contextmanager
     def timing(self, layer: AnyLayer) -> Iterator[None]:

@@ -14,13 +14,14 @@ from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 from symbolic.asking import PathLeft
-from symbolic.context import inside, user_frame
+from symbolic.context import MODES, inside, user_frame
 from symbolic.errors import SymbolicError, SymbolicWarning, place_of
 from symbolic.execution import Specialization
 from symbolic.forking import rlock
 from symbolic.inference import Inference
 from symbolic.spec import spec_of
 from symbolic.trace import Tracing
+from symbolic.varying import ENOUGH, Open, Varying
 
 T = TypeVar("T")
 
@@ -107,6 +108,7 @@ class Paths:
         self.told = False
         self.lock = rlock()
         self.mark = Mark()
+        self.varying = Varying()
 
     def leads(self, key: Any, on: Specialization) -> bool:
         """Whether a call of this kind runs by this specialization, if what its trace watches has not changed."""
@@ -118,13 +120,34 @@ class Paths:
         self.restless = 0
         return self.leads(key, on)
 
-    def run(self, key: Any, request: Callable[[Any], Request], use: Callable[[Specialization], T]) -> T:
-        """`use` of the specialization on whose path the call stays. It changes nothing before the decisions hold."""
+    def run(
+        self, key: Any, request: Callable[[Any], Request], use: Callable[[Specialization], T], exactly: bool = False
+    ) -> T:
+        """`use` of the specialization on whose path the call stays. It changes nothing before the decisions hold.
+
+        One whose sizes are open may serve a kind of inputs that has hardly been seen yet, unless `exactly` this kind's
+        is wanted.
+        """
         kept = self.table.get(key)
         if kept and not kept[0].tracing.decisions and kept[0].tracing.fresh():  # the usual call
             self.restless = 0
             return use(kept[0])
-        return self._search(request(key), use)
+        asked = request(key)
+        if not kept and not exactly:
+            for on in self._open(asked):
+                self.restless = 0
+                try:
+                    return on.timed(asked, use)
+                except Exception:
+                    self.varying.failed(on)  # what this kind's own program, or the body, tells
+        return self._search(asked, use)
+
+    def _open(self, request: Request) -> Sequence[Open]:
+        """What serves a call of any sizes, if it is to serve this one."""
+        if MODES or len(self.table) < ENOUGH or not self.varying.takes(request):
+            return ()
+        with self.lock:
+            return self.varying.found(request, self.traces, [on for kept in self.table.values() for on in kept])
 
     def _search(self, request: Request, use: Callable[[Specialization], T]) -> T:
         seen: list[Specialization] = []

@@ -50,6 +50,8 @@ class Program:
     """
 
     primal: int
+    open: bool
+    """Whether it serves inputs of any sizes."""
 
     leaves: tuple[AnyLayer, ...]
     split: int
@@ -70,7 +72,7 @@ class Program:
         facts: Inference,
         decisions: Sequence[AnyLayer] = (),
     ) -> None:
-        self.leaves, self.primal = tuple(leaves), primal
+        self.leaves, self.primal, self.open = tuple(leaves), primal, facts.open
         slots: dict[AnyLayer, int] = {leaf: k for k, leaf in enumerate(leaves)}
         seen: set[int] = set()
         order = topological([*decisions, *roots[:primal]], seen)  # what the body did before it asked, then the check

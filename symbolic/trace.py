@@ -66,6 +66,7 @@ class Tracing(Assignments):
         self.owners: list[Owner] = []
         self.certain = True  # no body can write another graph in another run
         self.moving = ""  # the line by which the body differs from run to run: it is traced at each call
+        self.closed: set[Any] = set()  # kinds of inputs for which their sizes were left open, or cannot be
         self.bodies = 0  # Python functions that were run
         self.layout: Any = None  # the nesting of the input, with what is static in it
         self.output: AnyLayer = Literal(None)
