@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from symbolic.errors import fail
+from symbolic.errors import TraceError, fail
 from symbolic.layer import AnyLayer
 from symbolic.ops.operation import Operation
+from symbolic.sizes import Shape
 from symbolic.spec import INFERRED, UNKNOWN, AnySpec, Spec, describe, interned, product
 
 _DEEP = 8  # operations over each other that are asked by recursion
@@ -78,8 +79,20 @@ class Inference:
         if what == "dtype":
             return spec.dtype
         if what == "size":
-            return None if spec.shape is None else product(spec.shape)
+            return None if spec.shape is None else product(self._told(spec.shape))
+        if what == "shape" and spec.shape is not None and None in spec.shape:
+            return self._told(spec.shape)
         return getattr(spec, what)
+
+    def _told(self, shape: Any) -> Any:
+        """A shape for a rule that will look at its sizes: one that is left open must not be taken for any number."""
+        return Shape(len(shape), lambda axis: _size(shape[axis])) if self.open else shape
+
+
+def _size(size: Any) -> Any:
+    if size is None:
+        raise TraceError("a size that is open was asked for", remedy="plan for the sizes of each call")
+    return size
 
 
 def unseen(root: AnyLayer, specs: Mapping[AnyLayer, Any]) -> list[AnyLayer]:

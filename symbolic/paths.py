@@ -134,19 +134,24 @@ class Paths:
             return use(kept[0])
         asked = request(key)
         if not kept and not exactly:
-            for on in self._open(asked):
+            on = self._open(asked)
+            if on is not None:
                 self.restless = 0
-                try:
-                    return on.timed(asked, use)
-                except Exception:
-                    self.varying.failed(on)  # what this kind's own program, or the body, tells
+                served = on.served(asked, use)
+                if served is not None:
+                    return served[0]
+                found = self._search(asked, use)  # it tells what is wrong, if that is the call
+                self.varying.failed(on)
+                return found
         return self._search(asked, use)
 
-    def _open(self, request: Request) -> Sequence[Open]:
+    def _open(self, request: Request) -> Open | None:
         """What serves a call of any sizes, if it is to serve this one."""
-        if MODES or len(self.table) < ENOUGH or not self.varying.takes(request):
-            return ()
+        if MODES or len(self.table) < ENOUGH:
+            return None
         with self.lock:
+            if not self.varying.takes(request):
+                return None
             return self.varying.found(request, self.traces, [on for kept in self.table.values() for on in kept])
 
     def _search(self, request: Request, use: Callable[[Specialization], T]) -> T:

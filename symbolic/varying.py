@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from symbolic.errors import SymbolicError
 from symbolic.execution import Specialization
 from symbolic.inference import Inference
-from symbolic.layer import AnyLayer
 from symbolic.machines import chosen
 from symbolic.ops.operation import Operation, topological
-from symbolic.spec import AnySpec, Spec, TupleSpec, product, spec_of
+from symbolic.spec import AnySpec, Spec, TupleSpec, spec_of
 from symbolic.trace import Tracing
 
 if TYPE_CHECKING:
@@ -65,13 +64,19 @@ class Open(Specialization):
     def _fits(self, specs: Sequence[AnySpec]) -> bool:
         return len(specs) == len(self.pattern) and all(map(_covers, self.pattern, specs))
 
-    def timed(self, request: Request, use: Callable[[Specialization], T]) -> T:
-        """`use` of this; where that takes long, inputs of such sizes are worth programs of their own."""
+    def served(self, request: Request, use: Callable[[Specialization], T]) -> tuple[T] | None:
+        """`use` of this; `None` where it fails, which it does before anything has changed.
+
+        Where it takes long, inputs of such sizes are worth programs of their own.
+        """
         made, begin = len(self.programs), time.thread_time()
-        found = use(self)
+        try:
+            found = use(self)
+        except Exception:
+            return None
         if time.thread_time() - begin > _LONG and made == len(self.programs):
             self.most = min(self.most, _entries(request.values) - 1)
-        return found
+        return (found,)
 
 
 class Varying:
@@ -94,24 +99,23 @@ class Varying:
         self.calls[key] = times + 1
         return True
 
-    def found(self, request: Request, traces: Sequence[Tracing], exact: Sequence[Specialization]) -> Sequence[Open]:
+    def found(self, request: Request, traces: Sequence[Tracing], exact: Sequence[Specialization]) -> Open | None:
         """The one that serves such a call, perhaps made just now; none where there is none."""
         specs = [spec_of(one) for one in request.values]
         for on in self.open:
             if on.admits(request, specs):
-                return (on,) if _entries(request.values) <= on.most else ()
+                return on if _entries(request.values) <= on.most else None
         for tracing in reversed(traces):
             if tracing.layout == request.layout and not tracing.decisions and tracing.fresh():
                 on = self._made(tracing, specs, [one for one in exact if one.tracing is tracing])
-                return (on,) if on is not None and on.admits(request, specs) else ()
-        return ()
+                return on if on is not None and on.admits(request, specs) else None
+        return None
 
     def failed(self, on: Open) -> None:
-        """A call was not served."""
+        """It could not serve a call that its own program serves."""
         on.failures += 1
         if on.failures >= _FAILURES or not on.programs:
             self.open = [one for one in self.open if one is not on]
-            on.tracing.closed.add(on.pattern)
 
     def _made(self, tracing: Tracing, specs: Sequence[AnySpec], exact: Sequence[Specialization]) -> Open | None:
         others = [[one.facts.spec(leaf) for leaf in one.inputs] for one in exact]
@@ -121,8 +125,9 @@ class Varying:
         if len(alike) < ENOUGH or pattern in tracing.closed or all(map(_is_known, pattern)):
             return None
         tracing.closed.add(pattern)  # it is tried once
-        if any(isinstance(node, Operation) and node.effect for node in topological([tracing.output])):
-            return None  # a call that fails is served once more
+        nodes = topological([tracing.output])
+        if tracing.sliced or any(isinstance(node, Operation) and node.effect for node in nodes):
+            return None  # all slices are one graph by their sizes; and a call that fails is served once more
         try:
             made = Open(tracing, pattern)
         except Exception:

@@ -17,7 +17,7 @@ from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.binding import Kernel, Written
 from symbolic.ops.operation import PYTHON_OPERATORS, Operation, array
-from symbolic.spec import AnySpec, Spec, broadcast, by_specs, normalize_axes, product, spec_of, ufunc_dtype
+from symbolic.spec import AnySpec, Spec, broadcast, by_specs, normalize_axes, product, same_dtype, spec_of, ufunc_dtype
 
 
 def chain(delta: Any, factor: Any) -> Any:
@@ -190,13 +190,26 @@ class SumLike(Like):
         if isinstance(out, Spec) and out.known:
             shape, dtype, python = out.shape, out.dtype, out.python
             return (lambda value, like: fit(value, shape, dtype, python)), False  # type: ignore[arg-type]  # it is known
+        if isinstance(out, Spec) and out.shape and out.dtype is not None and _meets(specs[0], out):
+            return Written(self._fitted, "{0} if {0}.shape == {1}.shape else {fit}({0}, {1})", fit=self.evaluate), False
         return self.evaluate, False
+
+    def _fitted(self, value: Any, like: Any) -> Any:
+        """The usual delta, of its operand's dtype and as many axes, is as it should be already."""
+        return value if value.shape == like.shape else self.evaluate(value, like)
 
     def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
         want = self.infer(*specs)
         if want == specs[0] and isinstance(want, Spec) and want.known:
             return self.operands[0]
         return Fit.make(self.operands[:1], (want,)) if isinstance(want, Spec) and want.known else None
+
+
+def _meets(spec: AnySpec, other: Spec) -> bool:
+    """Whether two arrays have as many axes, and one dtype."""
+    if not isinstance(spec, Spec) or spec.shape is None or spec.python is not None:
+        return False
+    return spec.ndim == other.ndim and same_dtype(spec.dtype, other.dtype)
 
 
 class Fit(Operation):
@@ -267,7 +280,7 @@ class Spread(Operation):
 
 
 def spread(value: Any, shape: tuple[int, ...], axis: Any, keepdims: bool) -> Any:
-    if not keepdims and shape:
+    if not keepdims and shape and np.ndim(value):
         value = np.expand_dims(value, normalize_axes(axis, len(shape)))
     return np.broadcast_to(value, shape)
 
@@ -304,7 +317,7 @@ class SizeOf(Operation):
 
     def evaluate(self, *values: Any) -> Any:
         shape = np.shape(values[0])
-        return int(np.prod([shape[k] for k in normalize_axes(self.axis, len(shape))], dtype=int))
+        return math.prod([shape[k] for k in normalize_axes(self.axis, len(shape))])
 
     def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
         shape = array(specs[0]).shape

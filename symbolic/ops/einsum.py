@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any, ClassVar
 
@@ -72,19 +73,30 @@ class Einsum(Operation):
 
     def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
         """With the order of the products chosen beforehand, where there are products and no stretched axes."""
-        shapes = [array(spec).shape for spec in specs]
-        if len(shapes) < 2 or not all(array(spec).known for spec in specs):
+        if len(specs) < 2:
             return self.evaluate, False
-        terms, _ = self.terms([len(shape) for shape in shapes if shape is not None])
-        pairs = [
-            pair for term, shape in zip(terms, shapes, strict=True) for pair in zip(term, shape or (), strict=True)
-        ]
-        if len(dict(pairs)) != len(set(pairs)):
-            return self.evaluate, False
-        stand_ins: list[Any] = [np.broadcast_to(np.empty(()), shape or ()) for shape in shapes]  # type: ignore[arg-type]  # known
-        path = np.einsum_path(self.subscripts, *stand_ins, optimize="greedy")[0]
+        if not all(array(spec).known for spec in specs):
+            return self._along, False
+        path = self._path(tuple([array(spec).shape or () for spec in specs]))
         subscripts = self.subscripts
+        if path is None:
+            return self.evaluate, False
         return (lambda *values: np.einsum(subscripts, *_promoted(values), optimize=path)[()]), False
+
+    def _along(self, *values: Any) -> Any:
+        """The same where only the values have shapes."""
+        path = self._path(tuple(map(np.shape, values)))
+        return (
+            self.evaluate(*values)
+            if path is None
+            else np.einsum(self.subscripts, *_promoted(values), optimize=path)[()]
+        )
+
+    def _path(self, shapes: tuple[Shape, ...]) -> Any:
+        """Which operands are multiplied first; `None` where axes are stretched."""
+        terms, _ = self.terms(list(map(len, shapes)))
+        pairs = [pair for term, shape in zip(terms, shapes, strict=True) for pair in zip(term, shape, strict=False)]
+        return None if len(dict(pairs)) != len(set(pairs)) else _greedy(self.subscripts, shapes)
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         terms, result = self.terms([operand.ndim for operand in operands])
@@ -95,6 +107,12 @@ class Einsum(Operation):
             ]
             deltas.append(_delta(terms[k], operand, [(result, delta), *others]))
         return tuple(deltas)
+
+
+@lru_cache(maxsize=256)
+def _greedy(subscripts: str, shapes: tuple[Shape, ...]) -> Any:
+    stand_ins: list[Any] = [np.broadcast_to(np.empty(()), shape) for shape in shapes]  # type: ignore[arg-type]  # known
+    return np.einsum_path(subscripts, *stand_ins, optimize="greedy")[0]
 
 
 def _promoted(values: Sequence[Any]) -> list[Any]:

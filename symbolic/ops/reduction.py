@@ -73,12 +73,21 @@ class Mean(Reduction, numpy=np.mean):
 
     def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
         (spec,) = specs
-        if not isinstance(spec, Spec) or not spec.known or spec.dtype not in _PLAIN or not product(spec.shape or ()):
-            return self.evaluate, False  # halves are added in single precision, and nothing has a warning
+        if not isinstance(spec, Spec) or spec.dtype not in _PLAIN:
+            return self.evaluate, False  # halves are added in single precision
+        if not spec.known:
+            return self._counted, False
+        if not product(spec.shape or ()):
+            return self.evaluate, False  # nothing has a warning
         axis, keepdims, count = self.axis, self.keepdims, _count(spec.shape or (), self.axis)
         reduce: Kernel = np.add.reduce
         text = f"{{reduce}}({{0}}, {{axis}}, None, None, {bool(keepdims)}) / {count}"
         return Written(lambda x: reduce(x, axis, None, None, keepdims) / count, text, reduce=reduce, axis=axis), False
+
+    def _counted(self, x: Any) -> Any:
+        """The same where only the array knows how many entries it has."""
+        count = _count(x.shape, self.axis)
+        return np.add.reduce(x, self.axis, None, None, self.keepdims) / count if count else self.evaluate(x)
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         share = np.divide(1.0, SizeOf(operands[0], axis=self.axis))
