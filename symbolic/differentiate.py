@@ -216,8 +216,10 @@ def _added(total: AnyLayer, scatters: list[Scatter], facts: Inference) -> AnyLay
     """Pieces in the places that they have in an array, where the array has the shape and the dtype of their sum."""
     for one in scatters:
         base, spec = facts.spec(total), facts.spec(one)
-        known = isinstance(base, Spec) and (base.known or (facts.open and base.shape is not None))
-        alike = known and base.shape and base == spec  # and where sizes are open, `_returned` has made them alike
+        told = isinstance(base, Spec) and (
+            base.known or facts.open
+        )  # where sizes are open, `_returned` made them alike
+        alike = told and isinstance(base, Spec) and base.shape and base == spec
         total = AddAt.over(total, one) if alike else total + one
     return total
 

@@ -118,6 +118,7 @@ FLOORS: list[list[str]] = [
         "values",
         "machines",
         "execution",
+        "varying",
         "paths",
         "shortcut",
         "usual",

@@ -1,6 +1,6 @@
 """Calls of ever new sizes: are they planned once, and does each give what NumPy gives for its own sizes?
 
-The oracles are the undecorated body, finite differences, steps by hand, and for errors a function that has seen nothing.
+The oracles are the undecorated body, finite differences, steps by hand, and for errors a function that is new.
 """
 
 # mypy: disable-error-code="var-annotated"

@@ -87,7 +87,8 @@ class Mean(Reduction, numpy=np.mean):
     def _counted(self, x: Any) -> Any:
         """The same where only the array knows how many entries it has."""
         count = _count(x.shape, self.axis)
-        return np.add.reduce(x, self.axis, None, None, self.keepdims) / count if count else self.evaluate(x)
+        reduce: Kernel = np.add.reduce
+        return reduce(x, self.axis, None, None, self.keepdims) / count if count else self.evaluate(x)
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         share = np.divide(1.0, SizeOf(operands[0], axis=self.axis))
