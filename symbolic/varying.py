@@ -67,14 +67,15 @@ class Open(Specialization):
     def served(self, request: Request, use: Callable[[Specialization], T]) -> tuple[T] | None:
         """`use` of this; `None` where it fails, which it does before anything has changed.
 
-        Where it takes long, inputs of such sizes are worth programs of their own.
+        Where it takes long, inputs of such sizes are worth programs of their own; a machine that was chosen by hand
+        does the same each time.
         """
         made, begin = len(self.programs), time.thread_time()
         try:
             found = use(self)
         except Exception:
             return None
-        if time.thread_time() - begin > _LONG and made == len(self.programs):
+        if chosen() == "auto" and time.thread_time() - begin > _LONG and made == len(self.programs):
             self.most = min(self.most, _entries(request.values) - 1)
         return (found,)
 
