@@ -216,9 +216,8 @@ def _added(total: AnyLayer, scatters: list[Scatter], facts: Inference) -> AnyLay
     """Pieces in the places that they have in an array, where the array has the shape and the dtype of their sum."""
     for one in scatters:
         base, spec = facts.spec(total), facts.spec(one)
-        told = isinstance(base, Spec) and (
-            base.known or facts.open
-        )  # where sizes are open, `_returned` made them alike
+        # where sizes are open, `_returned` has seen to it that there are as many
+        told = isinstance(base, Spec) and (base.known or facts.open)
         alike = told and isinstance(base, Spec) and base.shape and base == spec
         total = AddAt.over(total, one) if alike else total + one
     return total
