@@ -46,7 +46,7 @@ class Executable:
     def __init__(self, program: Program, into: Sequence[int] = ()) -> None:
         self.program = program
         self.into = tuple(into)
-        self.runs = 0
+        self.runs = program.before
         self.code: Code | None = None
         self.steady = bool(into)  # it is run again and again
         self.general = program.open  # there is no shortcut to it
@@ -254,6 +254,7 @@ class Specialization:
         self.weights: list[Weight[Any, Any]] = [one for one in nodes if isinstance(one, Weight)]
         self.captured = [one for one in nodes if isinstance(one, Captured)]
         self.programs: dict[Any, Any] = {}
+        self.before = 0  # calls of this kind that were served before there was this
 
     @property
     def leaves(self) -> list[AnyLayer]:
@@ -262,7 +263,9 @@ class Specialization:
 
     def program(self, primal: Sequence[AnyLayer], derived: Sequence[AnyLayer], leaves: Sequence[AnyLayer]) -> Program:
         """The program for some outputs, which first makes sure that the call stays on the path of this trace."""
-        return build(primal, derived, leaves, self.facts, self.tracing.decisions)
+        found = build(primal, derived, leaves, self.facts, self.tracing.decisions)
+        found.before = self.before
+        return found
 
     def cached(self, key: Any, make: Callable[[], Any]) -> Any:
         if key not in self.programs:

@@ -204,7 +204,9 @@ class Paths:
             facts = Inference(dict(zip(tracing.leaves, map(spec_of, request.values), strict=True)))
             with suppress(SymbolicError):  # what does not fit is told by the body, which may also do without
                 if tracing.admits(facts):
-                    yield checked(tracing, facts)
+                    on = checked(tracing, facts)
+                    on.before = self.varying.taken(request.key)
+                    yield on
 
     def _used(self, request: Request, on: Specialization) -> None:
         self.restless = 0

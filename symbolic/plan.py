@@ -61,6 +61,8 @@ class Program:
     copied: list[bool]
     looked: tuple[int, ...]
     """The instructions that are products of gradients within the function, whose NaN a result would show."""
+    before: int = 0
+    """How many calls like those that it runs were served before it was planned."""
     large: bool | None = None
     """Whether some arrays are worth cutting, once that was asked."""
 

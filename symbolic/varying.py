@@ -92,13 +92,18 @@ class Varying:
         key = request.key
         if key is None or chosen() == "native" or _entries(request.values) > _LARGE:
             return False
-        times = self.calls.pop(key, 0)
+        times = self.calls.get(key, 0)
         if times >= _AGAIN:
             return False
+        self.calls.pop(key, None)
         while len(self.calls) >= _KINDS:
             self.calls.pop(next(iter(self.calls)), None)
         self.calls[key] = times + 1
         return True
+
+    def taken(self, key: Any) -> int:
+        """How many calls of a kind were served, which has a program of its own from now on."""
+        return self.calls.pop(key, 0)
 
     def found(self, request: Request, traces: Sequence[Tracing], exact: Sequence[Specialization]) -> Open | None:
         """The one that serves such a call, perhaps made just now; none where there is none."""

@@ -98,6 +98,17 @@ def test_a_kind_that_comes_again_gets_a_program_of_its_own() -> None:
     assert all(not isinstance(on, Open) for kept in net.table.values() for on in kept)
 
 
+def test_its_own_program_is_as_warm_as_if_it_had_run_from_the_first_call_on() -> None:
+    f = symbolic(loss)
+    for n in range(1, 9):
+        f.predict(*rows(n))
+    f.predict(*rows(8))
+    f.predict(*rows(8))
+    (on,) = network(f).table[s.spec.key_of(rows(8))]
+    assert on.forward().runs == 3
+    assert on.forward().code is not None
+
+
 def test_another_axis_that_varies_is_left_open_too(counts: dict[str, int]) -> None:
     total = s.value_and_grad(lambda x: np.sum(np.sin(x) * x))
     for n in range(1, 7):
