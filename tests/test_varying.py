@@ -401,6 +401,34 @@ def test_callbacks_see_each_call_once() -> None:
     assert [one.size for one in seen] == list(range(1, 9))
 
 
+def test_a_callback_that_raises_is_called_once_too() -> None:
+    seen: list[int] = []
+
+    def noted(one: Any) -> None:
+        seen.append(one.size)
+        if one.size == 7:
+            raise ValueError("seven")
+
+    f = symbolic(lambda x: x * 2.0, np.ndarray, returns=np.ndarray).on_output(noted)
+    for n in range(1, 7):
+        f.predict(np.ones(n))
+    with pytest.raises(s.SymbolicError, match="seven"):
+        f.predict(np.ones(7))
+    assert seen == list(range(1, 8))
+
+
+def test_a_size_of_a_value_that_the_body_reads_is_asked_of_each_call() -> None:
+    """It is the same for several kinds of inputs, and then it is not."""
+
+    def body(x: Any, y: Any) -> Any:
+        both = np.concatenate([x, y])
+        return np.sum(both) * both.shape[0]
+
+    f = symbolic(body, np.ndarray, np.ndarray, returns=float)
+    for n, m in [(1, 7), (2, 6), (3, 5), (4, 4), (5, 3), (3, 4), (4, 3), (5, 2), (6, 2), (2, 2), (0, 3)]:
+        assert f.predict(np.ones(n), np.ones(m)) == (n + m) ** 2
+
+
 def test_decisions_are_taken_anew() -> None:
     def body(x: Any) -> Any:
         return np.sum(x) * 2.0 if np.sum(x) > 10 else np.sum(x)
@@ -454,6 +482,27 @@ def test_a_rule_of_ones_own_that_counts_on_sizes_has_programs_of_its_own() -> No
         value, delta = both(x)
         assert value == 2.0 * np.sum(x * x)
         np.testing.assert_array_equal(delta, 4.0 * x)
+
+
+def test_a_rule_of_ones_own_that_asks_for_a_size_is_never_told_another() -> None:
+    class Several(Operation):
+        __slots__ = ()
+
+        def infer(self, *specs: Any) -> Any:
+            return specs[0]
+
+        def evaluate(self, *values: Any) -> Any:
+            return values[0] * 1.0 if values[0].shape[0] == 1 else values[0] * 2.0
+
+        def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
+            return (delta if operand.shape[0] == 1 else delta * 2.0,)
+
+    both = s.value_and_grad(lambda x: np.sum(Several(x)))
+    for n in (2, 3, 4, 1, 5, 1, 6, 7):
+        factor = 1.0 if n == 1 else 2.0
+        value, delta = both(np.ones(n))
+        assert value == factor * n
+        np.testing.assert_array_equal(delta, np.full(n, factor))
 
 
 def test_maps_and_derivatives_of_derivatives() -> None:
