@@ -27,6 +27,7 @@ T = TypeVar("T")
 
 _TRACES = 64  # kept for each function, and for each kind of inputs
 _KEYS = 64  # kinds of inputs for which programs are kept
+_LATELY = 8  # kinds of inputs that are looked at where sizes are to be left open
 _RESTLESS = 8  # calls in a row that each took a new path: worth a word
 
 
@@ -152,7 +153,8 @@ class Paths:
         with self.lock:
             if not self.varying.takes(request):
                 return None
-            return self.varying.found(request, self.traces, [on for kept in self.table.values() for on in kept])
+            own = [on for kept in list(self.table.values())[-_LATELY:] for on in kept]
+            return self.varying.found(request, self.traces, own)
 
     def _search(self, request: Request, use: Callable[[Specialization], T]) -> T:
         seen: list[Specialization] = []
