@@ -49,7 +49,7 @@ class Executable:
         self.runs = program.before
         self.code: Code | None = None
         self.steady = bool(into)  # it is run again and again
-        self.general = program.open  # there is no shortcut to it
+        self.general = False  # there is no shortcut to it
         self.asked, self.ahead, self.spent = False, None, 0.0
 
     def __call__(self, values: Sequence[Any], into: Sequence[Any] = (), mode: Mode | None = None) -> Sequence[Any]:

@@ -41,6 +41,10 @@ class Request(NamedTuple):
     names: Any = None
 
 
+def _untraced(twice: bool) -> tuple[Tracing, Inference]:
+    raise AssertionError("a call that is served by what is there needs no trace")
+
+
 class Traces(int):
     """How many traces there are; `paths` of them differ in their decisions, `guards` is what is asked of a call.
 
@@ -155,6 +159,18 @@ class Paths:
                 return None
             own = [on for kept in list(self.table.values())[-_LATELY:] for on in kept]
             return self.varying.found(request, self.traces, own)
+
+    def admits(self, on: Open, key: Any, inputs: Sequence[Any]) -> bool:
+        """Whether a call of this kind, with inputs as its trace takes them, would be served by this."""
+        request = Request(key, on.tracing.layout, inputs, _untraced)
+        if self.table.get(key):
+            return False
+        with self.lock:
+            fits = on.is_quick(request) and on.admits(request, [spec_of(one) for one in inputs])
+            found = fits and on in self.varying.open and self.varying.takes(request)
+        if found:
+            self.restless = 0
+        return found
 
     def _search(self, request: Request, use: Callable[[Specialization], T]) -> T:
         seen: list[Specialization] = []

@@ -107,20 +107,24 @@ class Writer:
         return scope["call"]
 
     # ------------------------------------------------------------------ the conditions
-    def inputs(self, inputs: Sequence[Any]) -> None:
-        """No special mode, and inputs of these kinds: `x0`, `x1`, …"""
-        tests = [test for k, one in enumerate(inputs) for test in self._kind(f"x{k}", one)]
+    def inputs(self, inputs: Sequence[Any], pattern: Sequence[Any] = ()) -> None:
+        """No special mode, and inputs of these kinds: `x0`, `x1`, …; some sizes may be open, as the pattern says."""
+        shapes = [getattr(spec, "shape", None) for spec in pattern] or [getattr(one, "shape", None) for one in inputs]
+        tests = [test for k, one in enumerate(inputs) for test in self._kind(f"x{k}", one, shapes[k])]
         if not inputs:
             raise Unusual
         self.write(f"if MODES or len(inputs) != {len(inputs)}:", "    return MISS")
         self.write(f"{''.join(f'x{k}, ' for k in range(len(inputs)))} = inputs")
         self.write(f"if {' or '.join(tests)}:", "    return MISS")
 
-    def _kind(self, x: str, value: Any) -> list[str]:
+    def _kind(self, x: str, value: Any, shape: Any) -> list[str]:
         kind = type(value)
         if kind is np.ndarray:
-            dtype, shape = self.name(value.dtype, "dtype"), self.name(value.shape, "shape")
-            return [f"type({x}) is not ndarray", f"{x}.dtype is not {dtype}", f"{x}.shape != {shape}"]
+            tests = [f"type({x}) is not ndarray", f"{x}.dtype is not {self.name(value.dtype, 'dtype')}"]
+            if None not in shape:
+                return [*tests, f"{x}.shape != {self.name(shape, 'shape')}"]
+            sizes = [f"{x}.shape[{k}] != {size}" for k, size in enumerate(shape) if size is not None]
+            return [*tests, f"{x}.ndim != {len(shape)}", *sizes]
         if kind in (float, int, complex) or (isinstance(value, np.number) and kind.__module__ == "numpy"):
             return [f"type({x}) is not {self.name(kind, 'kind')}"]
         raise Unusual

@@ -21,13 +21,15 @@ from symbolic.leaves import Cell, as_kind
 from symbolic.ops.passing import Tuple
 from symbolic.optimizer import Optimizer
 from symbolic.shortcut import Unusual, Writer
-from symbolic.spec import AnySpec, Spec
+from symbolic.spec import AnySpec, Spec, key_of
 from symbolic.states import LAST_MOVER
 from symbolic.values import entries, finished, like_argument
+from symbolic.varying import Open
 
 if TYPE_CHECKING:
     from symbolic.deriving import Call, Derivative
     from symbolic.network import Network
+    from symbolic.paths import Paths
     from symbolic.training import Groups, Step, Trainer
 
 
@@ -36,6 +38,16 @@ def is_given(value: Any, inputs: Sequence[Any]) -> bool:
     taken = list(entries(value)) if type(value) is tuple else [value]
     flat = type(value) is not tuple or len(taken) == len(value)
     return flat and len(taken) == len(inputs) and all(a is b for a, b in zip(taken, inputs, strict=True))
+
+
+def _key_of_inputs(inputs: tuple[Any, ...]) -> Any:
+    """The key of a network's call, whose inputs are as they were given: see `is_given`."""
+    return key_of(inputs if len(inputs) > 1 else inputs[0])
+
+
+def _key_after(layout: Any) -> Callable[[tuple[Any, ...]], Any]:
+    """The key of a derivative's call, which is not kept: it holds its arguments."""
+    return lambda inputs: (layout, key_of(inputs))
 
 
 class Usual(Writer):
@@ -49,6 +61,29 @@ class Usual(Writer):
         self.on, self.executable = on, executable
         self.names.update(isfinite=math.isfinite, vdot=np.vdot, finite=finite, COMMITTING=COMMITTING)
 
+    def pattern(self) -> Sequence[AnySpec]:
+        """What the inputs are, where some sizes are open."""
+        return self.on.pattern if isinstance(self.on, Open) else ()
+
+    def same_way(self, paths: Paths, key: Any, given: tuple[Any, ...], of: Callable[..., Any], depth: int = 1) -> None:
+        """The general way would still do this; where sizes are open, for a call of these. `of` gives a call's key."""
+        on, executable = self.on, self.executable
+        if not isinstance(on, Open):
+            self.same(paths, key, on, executable, depth)
+            return
+        if executable.code is None or of(given) != key:
+            raise Unusual
+        held = ref(paths)
+
+        def admitted(inputs: tuple[Any, ...]) -> bool:
+            now = held()
+            return now is not None and now.admits(on, of(inputs), inputs)
+
+        self.names.update(executable=executable, code=executable.code, admitted=admitted)
+        self.write("if executable.code is not code:", "    return STALE", depth=depth)
+        self._watches(on.tracing.watches, depth)
+        self.write("if not admitted(inputs):", "    return MISS", depth=depth)
+
     def run(self, arguments: Sequence[str], results: Sequence[str], depth: int) -> None:
         """The results of the program's code, in its lock where it has buffers."""
         code = self.executable.code
@@ -56,7 +91,10 @@ class Usual(Writer):
         self.names.update(program=code.function, failed=code.failed)
         self.write("try:", depth=depth)
         self.write(f"    {', '.join(results)}, = program({', '.join(arguments)})", depth=depth)
-        self.write("except Exception as error:", "    failed(error)", depth=depth)
+        if isinstance(self.on, Open):  # the general way knows who tells what is wrong
+            self.write("except Exception:", "    return MISS", depth=depth)
+        else:
+            self.write("except Exception as error:", "    failed(error)", depth=depth)
 
     def held(self, depth: int) -> int:
         """Take the lock of the code's buffers, or leave; how deep the lines within it stand."""
@@ -152,8 +190,8 @@ def prediction(net: Network, on: Specialization, key: Any, inputs: tuple[Any, ..
     executable = on.forward()
     try:
         lines = Usual(on, executable)
-        lines.inputs(inputs)
-        lines.same(net, key, on, executable)
+        lines.inputs(inputs, lines.pattern())
+        lines.same_way(net, key, inputs, _key_of_inputs)
         depth = lines.held(1)
         values = lines.snapshots(depth)
         results = [f"r{k}" for k in range(len(executable.program.outputs))]
@@ -173,8 +211,8 @@ def gradient(owner: Derivative, on: Specialization, call: Call, args: tuple[Any,
     primal, outputs = len(on.outputs), len(executable.program.outputs)
     try:
         lines = Usual(on, executable)
-        lines.inputs(args)
-        lines.same(owner.paths, call.key, on, executable)
+        lines.inputs(args, lines.pattern())
+        lines.same_way(owner.paths, call.key, args, _key_after(call.layout))
         depth = lines.held(1)
         arguments = [*[f"x{k}" for k in range(len(args))], *lines.snapshots(depth)]
         results = [f"r{k}" for k in range(outputs)]
@@ -213,10 +251,10 @@ class _Stepping(Usual):
     def written(self, key: Any, inputs: tuple[Any, ...]) -> Any:
         self.names.update(STEPPING=STEPPING, movers=LAST_MOVER, here=here)
         self.names.update(under=UNDER_WAY, is_stepping=is_stepping, is_within=is_within, moved_here=(self.moving(),))
-        self.inputs(inputs)
+        self.inputs(inputs, self.pattern())
         self.write("if is_stepping() or is_within():", "    return MISS")  # it has come in between
         self.write("with STEPPING:", "    under.steps = moved_here")
-        self.same(self.trainer.net, key, self.on, self.executable, depth=2)
+        self.same_way(self.trainer.net, key, inputs, _key_of_inputs, depth=2)
         self.optimizers()
         depth = self.held(2)
         values = self.values(inputs, depth)

@@ -42,6 +42,7 @@ class Open(Specialization):
         self.pattern = tuple(pattern)
         self.failures = 0
         self.most = _LARGE  # entries of inputs for which it is quick
+        self.seen = 0  # entries for which that is known
         self.facts.spec(tracing.output)
         self.known = {node: spec for node, spec in self.facts.specs.items() if _is_known(spec)}
 
@@ -64,12 +65,17 @@ class Open(Specialization):
     def _fits(self, specs: Sequence[AnySpec]) -> bool:
         return len(specs) == len(self.pattern) and all(map(_covers, self.pattern, specs))
 
+    def is_quick(self, request: Request) -> bool:
+        """Whether such a call will hardly take longer than those that were looked at, so that nobody looks."""
+        return _entries(request.values) <= min(self.most, 2 * self.seen)
+
     def served(self, request: Request, use: Callable[[Specialization], T]) -> tuple[T] | None:
         """`use` of this; `None` where it fails, which it does before anything has changed.
 
         Where it takes long, inputs of such sizes are worth programs of their own; a machine that was chosen by hand
         does the same each time.
         """
+        self.seen = max(self.seen, _entries(request.values))
         made, begin = len(self.programs), time.thread_time()
         try:
             found = use(self)

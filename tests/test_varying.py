@@ -26,13 +26,17 @@ from symbolic.varying import Open
 
 A = Annotated[np.ndarray, Symbolic]
 RNG = np.random.default_rng(11)
-MACHINES = ("numpy", "auto")
+MACHINES = ("numpy", "auto", "numpy at once")
 SCALE = np.array([2.0, -1.0, 0.5])
 
 
 @pytest.fixture(autouse=True, params=MACHINES)
-def machine(request: pytest.FixtureRequest) -> Iterator[None]:
-    with s.use(request.param):
+def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """At once: what is open becomes code, and has shortcuts, from its third call on."""
+    name, _, early = request.param.partition(" ")
+    if early:
+        monkeypatch.setattr(s.machines, "_OPEN", 0)
+    with s.use(name):
         yield
 
 
@@ -84,6 +88,45 @@ def test_so_do_predictions_and_gradients(counts: dict[str, int]) -> None:
     for n in range(1, 31):
         both(rows(n)[1])
     assert counts == {"traced": 2, "own": 4, "open": 2, "planned": 6}
+
+
+def test_a_shortcut_serves_any_sizes_and_says_no_to_what_it_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = s.value_and_grad(lambda x, y: np.mean((x @ np.ones(3) - y) ** 2), (0, 1))
+    calls: tuple[Callable[..., Any], ...] = (symbolic(loss).predict, symbolic(loss).trainer(SGD(0.0)), both)
+    ways: list[Any] = []
+    run = Paths.run
+
+    def noted(self: Paths, *given: Any, **named: Any) -> Any:
+        ways.append(self)
+        return run(self, *given, **named)
+
+    monkeypatch.setattr(Paths, "run", noted)
+    for call in calls:
+        for n in range(26, 40):
+            call(*rows(n))
+        ways.clear()
+        for n in range(1, 26):
+            call(*rows(n))
+        x, y = rows(20)
+        call(x, y)
+        assert ways == []
+        call(x, y)  # for the third time: with a program of its own
+        assert len(ways) == 1
+        with pytest.raises(s.SymbolicError):
+            call(x, y[:-1])
+        call(x.astype(np.float32), y)
+        assert len(ways) == 3
+
+
+def test_a_shortcut_keeps_no_arguments() -> None:
+    both = s.value_and_grad(lambda x: np.sum(x * x))
+    for n in range(1, 15):
+        x = np.ones(n)
+        both(x)
+    held = weakref.ref(x)
+    del x
+    gc.collect()
+    assert held() is None
 
 
 def test_a_kind_that_comes_again_gets_a_program_of_its_own() -> None:
