@@ -22,6 +22,8 @@ from symbolic.execution import Executable, Specialization
 from symbolic.fingerprint import ABSENT
 from symbolic.live import LiveWatch
 from symbolic.paths import Paths
+from symbolic.spec import key_of
+from symbolic.varying import Open
 from symbolic.watch import UNBOUND, Contents, Global, Held, Named, is_fixed, lasts
 
 MISS = object()
@@ -78,6 +80,16 @@ class Shortcuts:
             self.kept = (mine, *[one for one in self.kept if one is not mine][: _KEPT - 1])
             for gone in set(self.served) - set(self.kept):
                 self.served.pop(gone, None)
+
+
+def key_of_inputs(inputs: tuple[Any, ...]) -> Any:
+    """The key of a network's call, whose inputs are as they were given."""
+    return key_of(inputs if len(inputs) > 1 else inputs[0])
+
+
+def key_after(layout: Any) -> Callable[[tuple[Any, ...]], Any]:
+    """The key of a derivative's call, which is not kept: it holds its arguments."""
+    return lambda inputs: (layout, key_of(inputs))
 
 
 class Unusual(Exception):  # noqa: N818 - no error, but an answer
@@ -150,6 +162,20 @@ class Writer:
         self._watches(on.tracing.watches, depth)
         stale = "mark.version is not version and not still(globals())"  # last, for it says that no new trace is needed
         self.write(f"if {stale}:", "    return STALE", depth=depth)
+
+    def admitted(self, paths: Paths, on: Open, executable: Executable, of: Callable[..., Any], depth: int) -> None:
+        """The general way would have this code, whose sizes are open, serve a call of these inputs."""
+        held = ref(paths)
+        if executable.code is None:
+            raise Unusual
+
+        def admitted(inputs: tuple[Any, ...]) -> bool:
+            now = held()
+            return now is not None and now.admits(on, of(inputs), inputs)
+
+        self.names.update(executable=executable, code=executable.code, admitted=admitted)
+        self.write("if executable.code is not code:", "    return STALE", depth=depth)
+        self.write("if not admitted(inputs):", "    return MISS", depth=depth)
 
     def _watches(self, watches: Sequence[Any], depth: int) -> None:
         tests = [test for one in watches if (test := self._watch(one))]

@@ -20,8 +20,8 @@ from symbolic.finiteness import finite, finite_tests
 from symbolic.leaves import Cell, as_kind
 from symbolic.ops.passing import Tuple
 from symbolic.optimizer import Optimizer
-from symbolic.shortcut import Unusual, Writer
-from symbolic.spec import AnySpec, Spec, key_of
+from symbolic.shortcut import Unusual, Writer, key_after, key_of_inputs
+from symbolic.spec import AnySpec, Spec
 from symbolic.states import LAST_MOVER
 from symbolic.values import entries, finished, like_argument
 from symbolic.varying import Open
@@ -38,16 +38,6 @@ def is_given(value: Any, inputs: Sequence[Any]) -> bool:
     taken = list(entries(value)) if type(value) is tuple else [value]
     flat = type(value) is not tuple or len(taken) == len(value)
     return flat and len(taken) == len(inputs) and all(a is b for a, b in zip(taken, inputs, strict=True))
-
-
-def _key_of_inputs(inputs: tuple[Any, ...]) -> Any:
-    """The key of a network's call, whose inputs are as they were given: see `is_given`."""
-    return key_of(inputs if len(inputs) > 1 else inputs[0])
-
-
-def _key_after(layout: Any) -> Callable[[tuple[Any, ...]], Any]:
-    """The key of a derivative's call, which is not kept: it holds its arguments."""
-    return lambda inputs: (layout, key_of(inputs))
 
 
 class Usual(Writer):
@@ -67,22 +57,12 @@ class Usual(Writer):
 
     def same_way(self, paths: Paths, key: Any, given: tuple[Any, ...], of: Callable[..., Any], depth: int = 1) -> None:
         """The general way would still do this; where sizes are open, for a call of these. `of` gives a call's key."""
-        on, executable = self.on, self.executable
-        if not isinstance(on, Open):
-            self.same(paths, key, on, executable, depth)
-            return
-        if executable.code is None or of(given) != key:
+        if not isinstance(self.on, Open):
+            self.same(paths, key, self.on, self.executable, depth)
+        elif of(given) == key:
+            self.admitted(paths, self.on, self.executable, of, depth)
+        else:
             raise Unusual
-        held = ref(paths)
-
-        def admitted(inputs: tuple[Any, ...]) -> bool:
-            now = held()
-            return now is not None and now.admits(on, of(inputs), inputs)
-
-        self.names.update(executable=executable, code=executable.code, admitted=admitted)
-        self.write("if executable.code is not code:", "    return STALE", depth=depth)
-        self._watches(on.tracing.watches, depth)
-        self.write("if not admitted(inputs):", "    return MISS", depth=depth)
 
     def run(self, arguments: Sequence[str], results: Sequence[str], depth: int) -> None:
         """The results of the program's code, in its lock where it has buffers."""
@@ -191,7 +171,7 @@ def prediction(net: Network, on: Specialization, key: Any, inputs: tuple[Any, ..
     try:
         lines = Usual(on, executable)
         lines.inputs(inputs, lines.pattern())
-        lines.same_way(net, key, inputs, _key_of_inputs)
+        lines.same_way(net, key, inputs, key_of_inputs)
         depth = lines.held(1)
         values = lines.snapshots(depth)
         results = [f"r{k}" for k in range(len(executable.program.outputs))]
@@ -212,7 +192,7 @@ def gradient(owner: Derivative, on: Specialization, call: Call, args: tuple[Any,
     try:
         lines = Usual(on, executable)
         lines.inputs(args, lines.pattern())
-        lines.same_way(owner.paths, call.key, args, _key_after(call.layout))
+        lines.same_way(owner.paths, call.key, args, key_after(call.layout))
         depth = lines.held(1)
         arguments = [*[f"x{k}" for k in range(len(args))], *lines.snapshots(depth)]
         results = [f"r{k}" for k in range(outputs)]
@@ -254,7 +234,7 @@ class _Stepping(Usual):
         self.inputs(inputs, self.pattern())
         self.write("if is_stepping() or is_within():", "    return MISS")  # it has come in between
         self.write("with STEPPING:", "    under.steps = moved_here")
-        self.same_way(self.trainer.net, key, inputs, _key_of_inputs, depth=2)
+        self.same_way(self.trainer.net, key, inputs, key_of_inputs, depth=2)
         self.optimizers()
         depth = self.held(2)
         values = self.values(inputs, depth)
