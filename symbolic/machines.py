@@ -145,7 +145,7 @@ def _choose(machine: str) -> None:
     _Choice.name = machine
     CHOICES.value += 1
     steps = sys.modules.get("symbolic.backends.native.steps")
-    for held in list(steps.ALL) if steps is not None else ():
+    for held in list(getattr(steps, "ALL", ())):  # another thread may be loading it, and has no steps yet
         held.settle()
     for one in list(_Choice.made):
         one.code, one.asked = None, False

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import types
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -556,3 +557,10 @@ def test_a_question_about_inputs_that_do_not_fit_is_the_errors_of_a_call(ask: st
     with pytest.raises(s.ShapeError) as asked:
         getattr(net, ask)(np.ones((4, 5)))
     assert str(asked.value) == str(called.value)
+
+
+def test_a_machine_is_chosen_while_another_thread_loads_what_steps_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "symbolic.backends.native.steps"
+    monkeypatch.setitem(sys.modules, name, types.ModuleType(name))  # as far as it has come
+    with s.use("numpy"):
+        assert machines.chosen() == "numpy"
