@@ -25,11 +25,12 @@ def __getattr__(name: str) -> "Any":
         return __dir__()
     if name.startswith("_"):
         raise AttributeError(f"module 'symbolic' has no attribute {name!r}")
-    import_module("symbolic.network")  # what makes a layer of a call, and what runs it
-    for room, names in import_module("symbolic.rooms").ROOMS.items():
-        if name in names.split():
-            found = globals()[name] = getattr(import_module(f"symbolic.{room}"), name)
-            return found
+    with import_module("symbolic.sweeping").unswept():  # modules stay: none of what they hold is garbage
+        import_module("symbolic.network")  # what makes a layer of a call, and what runs it
+        for room, names in import_module("symbolic.rooms").ROOMS.items():
+            if name in names.split():
+                found = globals()[name] = getattr(import_module(f"symbolic.{room}"), name)
+                return found
     return _module(name) or _operation(name)
 
 

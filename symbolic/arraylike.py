@@ -37,6 +37,8 @@ class Arraylike:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Refuse a class of the user's after `Layer` among the bases whose own fact would never be seen."""
         super().__init_subclass__(**kwargs)
+        if cls.__module__.startswith(_OURS[0]):
+            return
         for one in _after(cls):
             for name in vars(one).keys() & _FACTS:
                 remedy = f"name it otherwise in {one.__name__}: .{name} of a layer is that of its value"

@@ -16,10 +16,7 @@ from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, plainly, refuse
 from symbolic.leaves import Literal, Weight
 from symbolic.literal import as_layer
-from symbolic.ops.entries import SetEntries, can_hold, fits, place
 from symbolic.ops.families import is_number
-from symbolic.ops.indexing import GetItem, template
-from symbolic.ops.indexing import assign as assigned
 from symbolic.ops.making import Box, Made
 from symbolic.ops.operation import Operation
 from symbolic.ops.passing import Cast, Mark
@@ -68,7 +65,7 @@ class Assignments:
 
     def _is_array(self, view: Operation) -> bool:
         """Whether what has no axes is an array, as `y[0, ...]` is, rather than a number, as `y[0]` is."""
-        if isinstance(view, GetItem) and all(one is not Ellipsis for one in view.index):
+        if view.indexed and all(one is not Ellipsis for one in view.index):
             return False
         base = view.operands[0]
         spec = self.facts.spec(base)
@@ -87,10 +84,14 @@ class Assignments:
             return
         base = self.resolve(target)
         if not self._stands_there(base, index, self.resolve(value)):
-            self._store(target, assigned(base, index, value))
+            from symbolic.ops.indexing import assign
+
+            self._store(target, assign(base, index, value))
 
     def _stands_there(self, base: AnyLayer, index: Any, value: AnyLayer) -> bool:
         """Whether a value is the very entries that it is assigned to, as Python has it in `y[index] += v`."""
+        from symbolic.ops.indexing import GetItem, template
+
         if not isinstance(value, GetItem) or value.operands[0] is not base or len(value.operands) > 1:
             return False
         found, operands = template(plainly(index), 1)
@@ -99,20 +100,29 @@ class Assignments:
     @staticmethod
     def _place(target: AnyLayer, index: Any) -> tuple[int, ...] | None:
         """An entry's place; only an array that the body made has the same sizes for all inputs."""
+        from symbolic.ops.entries import place
+
         return place(index, target.value.shape if isinstance(target, Made) else ())
 
     def _can_wait(self, target: AnyLayer, where: tuple[int, ...], value: AnyLayer) -> bool:
         """Whether this is one number for one entry of an array that is no view: nothing is left to be checked."""
         if isinstance(target, (Weight, Literal)) and not isinstance(target, Made):
             return False
+        from symbolic.ops.entries import can_hold, fits
+
         spec = self.facts.spec(self._last(target))
         return fits(where, spec) and can_hold(spec, self.facts.spec(value)) and not self._is_view(target)
 
     def entry(self, target: AnyLayer, index: Any) -> AnyLayer | None:
         """`target[index]`, if it is one entry of an array to which others wait to be written; else `None`."""
-        last = self._last(target) if self.waiting else None
+        if not self.waiting:
+            return None
+        from symbolic.ops.entries import fits
+        from symbolic.ops.indexing import GetItem
+
+        last = self._last(target)
         where = self._place(target, index) if last in self.waiting else None
-        if last is None or where is None or not fits(where, self.facts.spec(last)):
+        if where is None or not fits(where, self.facts.spec(last)):
             return None
         if where not in self.waiting[last]:
             return GetItem.make((last,), (where,))  # type: ignore[no-any-return]  # a node of the class
@@ -127,6 +137,8 @@ class Assignments:
         entries = self.waiting.pop(last, None)
         if entries is None:
             return last
+        from symbolic.ops.entries import SetEntries
+
         return self._replaced(last, SetEntries.make((last, *entries.values()), (tuple(entries),)))
 
     def _last(self, node: AnyLayer) -> AnyLayer:

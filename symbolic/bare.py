@@ -16,7 +16,6 @@ from symbolic.inference import Inference
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
 from symbolic.ops.families import Movement
-from symbolic.ops.indexing import GetItem
 from symbolic.ops.operation import Operation
 from symbolic.spec import Spec
 
@@ -26,8 +25,6 @@ _MANY = 4096
 """Entries of operands from which smaller ones stand for them."""
 _SMALL = 8
 """Sizes that are never made smaller, as those of a vector in space."""
-_FREE = Movement, GetItem
-"""Of these a large operand costs nothing; smaller ones would not have the entry that an index names."""
 
 
 class Bare:
@@ -91,7 +88,7 @@ def gives_array(
         return False
     try:
         with np.errstate(all="ignore"):
-            if sum(map(_entries, specs)) > _MANY and not isinstance(node, _FREE):
+            if sum(map(_entries, specs)) > _MANY and not (node.indexed or isinstance(node, Movement)):
                 specs, arrays = [_smaller(spec) for spec in specs], [None] * len(specs)
                 kernel = node.kernel(specs, out)
             values = [_value(*one) for one in zip(arrays, specs, boxed, strict=True)]

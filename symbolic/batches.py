@@ -33,11 +33,9 @@ from symbolic.ops.movement import (
     BroadcastWith,
     Copy,
     ExpandDims,
-    Flip,
     Moveaxis,
     Ravel,
     Reshape,
-    Roll,
     Squeeze,
     Swapaxes,
     Transpose,
@@ -48,6 +46,7 @@ from symbolic.ops.singular import Pinv
 from symbolic.ops.sliding import Windowed
 from symbolic.ops.sorting import Digitize, Evened, Ordered, Searchsorted
 from symbolic.ops.statistics import Quantile
+from symbolic.ops.turning import Flip, Roll
 from symbolic.slices import RULES, Rule, Slices
 from symbolic.spec import Spec, normalize_axis, product
 

@@ -18,5 +18,7 @@ ELSEWHERE: list[Callable[[Any], Handler | None]] = []
 """Who is asked for a function that has no handler yet: its library's formulas load late."""
 LATE_METHODS: list[Callable[[Any, str], Handler | None]] = []
 """Who is asked for a method of a ufunc, such as `np.add.reduce`, that has no handler yet."""
+FUNCTION: list[Callable[[Any], Any]] = [lambda function: function]
+"""What to call in the place of a function that something else was given; `symbolic.calls` knows it."""
 MAKING: dict[Any, Callable[..., Any]] = {}
 """By the function that is called: what stands in its place, whatever its arguments are: array makers, `isinstance`."""

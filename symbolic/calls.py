@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.callees import CALLS, ELSEWHERE, MAKING, Handler
+from symbolic.callees import CALLS, ELSEWHERE, FUNCTION, MAKING, Handler
 from symbolic.context import here
 from symbolic.errors import TraceError, buried
 from symbolic.layer import FUNCTIONS, Layer, Lent, qualified, unsupported
-from symbolic.namespaces import over_names
 from symbolic.ops import rooms as _rooms  # noqa: F401 - it says which functions of NumPy have a meaning
 from symbolic.ops.foreign import handler, is_scipy, refusal, spoken
 from symbolic.ops.looking import LOOKING, asked_of_keys, attribute_of
@@ -29,7 +28,6 @@ from symbolic.ops.making import Alone, Made, as_one, is_traced, made, type_of, w
 from symbolic.outcome import hides
 from symbolic.rewriting import hooks, rewritten
 from symbolic.sizes import Shape
-from symbolic.vectorized import FUNCTION, Vectorized
 
 _AS_THEY_ARE = {"numpy", "symbolic"}
 _FOREIGN = {"jax", "torch", "sklearn", "pandas", "matplotlib"}
@@ -87,6 +85,8 @@ def _replaced(function: Any) -> Any:
     """What a table says of a function."""
     if getattr(function, "__module__", None) == "dataclasses":
         from symbolic import renewing as _renewing  # noqa: F401 - it fills the table, where a body knows dataclasses
+    if function is np.vectorize:
+        from symbolic import vectorized as _vectorized  # noqa: F401 - it fills the table as well
     if function in MAKING:
         return MAKING[function]
     if function in CALLS:
@@ -222,7 +222,11 @@ def _function(function: types.FunctionType) -> Any:
     if package in _AS_THEY_ARE or standard:
         return None
     twin = rewritten(function, HOOKS)
-    return over_names(function, called) if twin is function else twin
+    if twin is not function:
+        return twin
+    from symbolic.namespaces import over_names  # where there is no source
+
+    return over_names(function, called)
 
 
 def _of_polynomials(function: Any, twin: Any, *args: Any, **kwargs: Any) -> Any:
@@ -314,6 +318,8 @@ def _other(function: Any) -> Any:
     if isinstance(function, type):
         return _class(function)
     if isinstance(function, np.vectorize):
+        from symbolic.vectorized import Vectorized
+
         return Vectorized.of(function)
     if isinstance(function, (Layer, Lent)):
         return None

@@ -18,7 +18,6 @@ from symbolic.ops.deltas import Chain
 from symbolic.ops.operation import PYTHON_OPERATORS, Operation, topological
 from symbolic.ops.passing import BatchMark, Mark, open_slices
 from symbolic.plan import build
-from symbolic.slices import Batch
 from symbolic.spec import describe, spec_of
 
 
@@ -42,7 +41,7 @@ class Numbers:
 
     def _written_out(self, node: AnyLayer) -> AnyLayer:
         """The node with every `Batch` and every `Gradient` below it written out, inner ones first."""
-        if not any(isinstance(one, (Batch, Gradient)) for one in unseen(node, self.values)):
+        if not any(isinstance(one, Operation) and one.late for one in unseen(node, self.values)):
             return node
         return expand([node], self.facts, self.written)[0]
 

@@ -19,7 +19,6 @@ from symbolic.leaves import Literal
 from symbolic.literal import as_layer, delta_spec
 from symbolic.ops.deltas import SumLike
 from symbolic.ops.families import Elementwise
-from symbolic.ops.indexing import AddAt, Scatter
 from symbolic.ops.operation import Operation, replaced, topological
 from symbolic.ops.passing import Item, Tuple, entry_of
 from symbolic.printing import separated
@@ -31,6 +30,7 @@ class Gradient(Operation):
 
     __slots__ = ()
     variadic = True
+    late = True
 
     def infer(self, *specs: AnySpec) -> AnySpec:
         return TupleSpec(delta_spec(spec) or OpaqueSpec(type(None)) for spec in specs[2:])
@@ -182,21 +182,21 @@ def _returned(delta: AnyLayer, operand: AnyLayer, facts: Inference) -> AnyLayer:
     want = delta_spec(spec)
     if (want is found or want == found) and getattr(want, "known", False):
         return delta
-    if isinstance(delta, Scatter) and delta.operands[0] is operand:
+    if isinstance(delta, Operation) and delta.pieces and delta.operands[0] is operand:
         return delta  # it has its operand's shape, and keeps its kind: see `_sum`
     return SumLike.make((delta, operand))  # type: ignore[no-any-return]  # a layer
 
 
 def _sum(deltas: list[AnyLayer], facts: Inference) -> AnyLayer:
     """The sum of what arrived; the pieces of one array are joined in one buffer."""
-    pieces: dict[AnyLayer, list[Scatter]] = {}
+    pieces: dict[AnyLayer, list[Any]] = {}
     rest: list[AnyLayer] = []
     for one in deltas:
-        if isinstance(one, Scatter):
+        if isinstance(one, Operation) and one.pieces:
             pieces.setdefault(one.operands[0], []).append(one)
         else:
             rest.append(one)
-    joined = [Scatter.merged(some) if len(some) > 1 else some[0] for some in pieces.values()]
+    joined = [type(some[0]).merged(some) if len(some) > 1 else some[0] for some in pieces.values()]
     if rest and joined and not isinstance(facts.spec(rest[0]), TupleSpec):
         total = _sum(rest, facts)
         return _added(total, joined, facts)
@@ -212,8 +212,10 @@ def _sum(deltas: list[AnyLayer], facts: Inference) -> AnyLayer:
     return total
 
 
-def _added(total: AnyLayer, scatters: list[Scatter], facts: Inference) -> AnyLayer:
+def _added(total: AnyLayer, scatters: list[Any], facts: Inference) -> AnyLayer:
     """Pieces in the places that they have in an array, where the array has the shape and the dtype of their sum."""
+    from symbolic.ops.indexing import AddAt  # loaded for them already
+
     for one in scatters:
         base, spec = facts.spec(total), facts.spec(one)
         # where sizes are open, `_returned` has seen to it that there are as many

@@ -19,12 +19,11 @@ from symbolic.leaves import Identity, Literal, Projection, Weight, set_once, set
 from symbolic.literal import as_layer
 from symbolic.methods import methods_of
 from symbolic.network import network
-from symbolic.nn.initializers import fresh_seed
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Tuple
 from symbolic.paths import Traces
 from symbolic.signature import Signature, no_values, signature_of
-from symbolic.sites import Store, place_name
+from symbolic.sites import Store, fresh_seed, place_name
 from symbolic.trace import Tracing, as_output, run_body, trace
 from symbolic.values import is_static, native
 from symbolic.watch import Held, Watch

@@ -10,6 +10,8 @@ import contextlib
 import os
 from functools import partial
 
+from symbolic.installation import spec_of
+
 try:
     from _blake2 import blake2b  # what hashlib gives out, without the time to load OpenSSL
 except ImportError:
@@ -75,9 +77,7 @@ def make_folder(folder: str, mode: int = 0o777) -> None:
 
 def version_of(package: str) -> bytes:
     """The file in which a package says its version, and nothing of it is run; empty where it is not installed."""
-    from importlib.util import find_spec  # a top-level name is found without running anything
-
-    spec = find_spec(package)
+    spec = spec_of(package)
     if spec is None or not spec.submodule_search_locations:
         return b""
     for name in ("version.py", "_version.py"):

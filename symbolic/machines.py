@@ -22,6 +22,7 @@ from symbolic.backends.numpy import compiled
 from symbolic.backends.schedule import is_large
 from symbolic.errors import SymbolicError, warn
 from symbolic.forking import freed
+from symbolic.installation import spec_of
 from symbolic.plan import Program
 from symbolic.spec import AnySpec, Spec, product
 
@@ -135,9 +136,7 @@ def _check_settings() -> None:
 def _there() -> bool:
     """Whether `llvmlite` is installed, which is looked for in many folders, until it was found."""
     if not _Choice.able:
-        from importlib.util import find_spec  # loaded with the first question, not with the first name
-
-        _Choice.able = find_spec("llvmlite") is not None
+        _Choice.able = spec_of("llvmlite") is not None
     return _Choice.able
 
 

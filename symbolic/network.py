@@ -9,13 +9,12 @@ import copy
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from symbolic.backends.native.abi import CAN_ATTACH, Method, as_method
 from symbolic.concrete import constant_value, is_constant
 from symbolic.context import here, source, special
 from symbolic.errors import place_of
-from symbolic.evaluation import Evaluation
 from symbolic.execution import Executable, Specialization, Timed, look, prepared, shaped
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer, Layer, cannot
@@ -25,16 +24,16 @@ from symbolic.machines import explained
 from symbolic.ops.operation import Operation, topological
 from symbolic.ops.passing import Item, Tuple
 from symbolic.paths import Paths, Request
-from symbolic.plan import Program, own
+from symbolic.plan import Program
 from symbolic.refusing import refuse_names
 from symbolic.runtime import Installed, install
 from symbolic.shortcut import MISS, STALE, Shortcuts
-from symbolic.spec import AnySpec, TupleSpec, key_of, spec_of
+from symbolic.spec import TupleSpec, key_of, spec_of
 from symbolic.tape import Tape
 from symbolic.trace import Tracing, trace
 from symbolic.training import Trainer, grouped, move, stepped
 from symbolic.usual import is_given, prediction
-from symbolic.values import entries, finished, fitted, gathered, layout, read_only, structured
+from symbolic.values import entries, finished, fitted, gathered, layout, structured
 
 T = TypeVar("T")
 
@@ -110,46 +109,6 @@ class Times(NamedTuple):
     layer: str
     forward: float
     backward: float
-
-
-class Observe(Operation):
-    """The same value; the callback is called with it once per forward."""
-
-    __slots__ = ()
-    defaults: ClassVar[Any] = {"callback": None}
-    effect = True
-    shares = True
-
-    def infer(self, *specs: AnySpec) -> AnySpec:
-        return specs[0]
-
-    def evaluate(self, *values: Any) -> Any:
-        self.callback(read_only(own(values[0])))  # a buffer may be written again
-        return values[0]
-
-    def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
-        return (delta,)
-
-
-class Observed(Layer[Any, Any]):
-    """A layer whose output is shown to a callback."""
-
-    __slots__ = ("callback", "layer")
-    layer: AnyLayer
-    callback: Callable[[Any], object]
-
-    def __init__(self, layer: AnyLayer, callback: Callable[[Any], object]) -> None:
-        set_once(self, "layer", layer)
-        set_once(self, "callback", callback)
-
-    def apply(self, input: AnyLayer) -> AnyLayer:
-        return Observe(self.layer.apply(input), callback=self.callback)
-
-    def children(self) -> Sequence[tuple[str, AnyLayer]]:
-        return (("", self.layer),)
-
-    def parts(self) -> Sequence[str | AnyLayer]:
-        return (self.layer, f".on_output({getattr(self.callback, '__name__', self.callback)})")
 
 
 class Compose(Layer[Any, Any]):
@@ -252,6 +211,8 @@ class _Runtime:
         if not isinstance(tape, Tape):
             constant: Any = Literal(tape) if isinstance(tape, tuple) else as_layer(tape)
             tape = constant
+        from symbolic.evaluation import Evaluation
+
         if isinstance(layer, Identity):
             return tape.duplicate()
         return Evaluation(network(layer), tape, place_of(source()))
@@ -304,6 +265,8 @@ class _Runtime:
         return [Times(path or type(layer).__name__, *row) for path, row in seconds.items()]
 
     def observed(self, layer: AnyLayer, callback: Callable[[Any], object]) -> AnyLayer:
+        from symbolic.observing import Observed
+
         return Observed(layer, callback)
 
     def compose(self, outer: AnyLayer, inner: AnyLayer) -> AnyLayer:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from symbolic.callees import MAKING
-from symbolic.vectorized import FUNCTION
+from symbolic.callees import FUNCTION, MAKING
 
 
 def renewed(obj: Any, /, **changes: Any) -> Any:

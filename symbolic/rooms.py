@@ -22,16 +22,13 @@ ROOMS: dict[str, str] = {
     "nn.graph": "Graph GraphError",
     "nn.initializers": "constant glorot he lecun normal ones orthogonal seed truncated_normal uniform zeros",
     "nn.layers": "Linear Module ReLU",
-    "ops.arithmetic": (
-        "Abs Cbrt Copysign Divide Fabs FloatPower Heaviside Hypot Ldexp Negative Plus Positive Power "
-        "Reciprocal Sign Sinc Sqrt Square Subtract Times"
-    ),
+    "ops.arithmetic": "Abs Divide FloatPower Negative Plus Positive Power Sqrt Square Subtract Times",
     "ops.bordering": "Pad",
     "ops.choosing": "Where",
-    "ops.comparison": (
-        "BitwiseAnd BitwiseOr BitwiseXor Equal Greater GreaterEqual Invert Isfinite Isinf Isnan LeftShift "
-        "Less LessEqual LogicalAnd LogicalNot LogicalOr LogicalXor NotEqual RightShift Signbit"
+    "ops.circular": (
+        "Arccos Arccosh Arcsin Arcsinh Arctan Arctan2 Arctanh Cos Cosh Degrees Radians Sin Sinc Sinh Tan Tanh"
     ),
+    "ops.comparison": "Equal Greater GreaterEqual Less LessEqual NotEqual",
     "ops.complexes": "Conjugate Imag Real",
     "ops.convolution": "avg_pool2d conv2d max_pool2d windows",
     "ops.creation": "Diag Diagonal Tril Triu",
@@ -39,10 +36,7 @@ ROOMS: dict[str, str] = {
     "ops.decompositions": "Eig Eigh Eigvals Eigvalsh Qr",
     "ops.einsum": "Einsum",
     "ops.entries": "SetEntries",
-    "ops.exponential": (
-        "Arccos Arccosh Arcsin Arcsinh Arctan Arctan2 Arctanh Cos Cosh Degrees Exp Exp2 Expm1 Log Log1p Log2 "
-        "Log10 Logaddexp Logaddexp2 Radians Sin Sinh Tan Tanh"
-    ),
+    "ops.exponential": "Exp Exp2 Expm1 Log Log1p Log2 Log10 Logaddexp Logaddexp2",
     "ops.fourier": "Fft Fftshift Ifft Ifftshift Irfft Rfft",
     "ops.gathering": "TakeAlongAxis",
     "ops.indexing": "AddAt GetItem Scatter SetItem",
@@ -50,19 +44,24 @@ ROOMS: dict[str, str] = {
     "ops.linalg": "Adjugate Cholesky Det Inv InvOrNan Slogdet Solve",
     "ops.linear": "Dot MatMul TensorDot",
     "ops.matrices": "Close Factors MatrixError Values",
-    "ops.movement": (
-        "BroadcastTo Copy ExpandDims Flip Moveaxis Ravel Reshape Roll Rollaxis Rot90 Squeeze Swapaxes Transpose"
-    ),
+    "ops.movement": ("BroadcastTo Copy ExpandDims Moveaxis Ravel Reshape Rollaxis Squeeze Swapaxes Transpose"),
     "ops.norms": "Norm",
     "ops.passing": "Cast Item Tuple",
     "ops.products": "Convolve Correlate Cross Kron",
     "ops.reduction": "Max Mean Min Nanmax Nanmin Std Sum Var",
     "ops.repeating": "Repeat Tile",
+    "ops.roots": "Cbrt Hypot Ldexp Reciprocal",
     "ops.rounding": "Ceil Floor FloorDivide Fmax Fmin Fmod Maximum Minimum Remainder Rint Round Trunc",
+    "ops.signs": "Copysign Fabs Heaviside Sign",
     "ops.singular": "Lstsq MatrixRank Pinv Svd Svdvals",
     "ops.sliding": "WindowChoice WindowMax Windows WindowShare WindowSpread WindowSum",
     "ops.softmax": "log_softmax logsumexp softmax",
     "ops.sorting": "Argmax Argmin Argsort Nanargmax Nanargmin Sort",
+    "ops.truths": (
+        "BitwiseAnd BitwiseOr BitwiseXor Invert Isfinite Isinf Isnan LeftShift LogicalAnd LogicalNot LogicalOr "
+        "LogicalXor RightShift Signbit"
+    ),
+    "ops.turning": "Flip Roll Rot90",
     "ops.writing": "Flat",
     "optimizers": "SGD Adagrad Adam AdamW Momentum Nesterov Optimizer RMSprop",
     "parts": "L1 L2 Clip ClipNorm",

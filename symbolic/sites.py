@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -15,6 +16,23 @@ from symbolic.context import source, user_frame
 from symbolic.errors import ShapeError, place_of
 from symbolic.leaves import Weight
 from symbolic.spec import Spec, spec_of
+
+
+class Shared:
+    """The generator that serves where no seed is given and no layer is being built; see `initializers.seed`."""
+
+    generator: Any = None
+
+
+def fresh_seed() -> int:
+    """A seed for the own generator of a new layer.
+
+    While nobody has asked for a number, or for the same ones again, it comes from the system, as the generator's own
+    would: NumPy loads its generators when they are first used, and most layers draw nothing.
+    """
+    if Shared.generator is None:
+        return int.from_bytes(os.urandom(8), sys.byteorder) >> 1
+    return int(Shared.generator.integers(2**63))
 
 
 class Store:

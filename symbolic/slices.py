@@ -161,6 +161,7 @@ class Batch(Operation):
 
     __slots__ = ()
     variadic = True
+    late = True
     defaults: ClassVar[Any] = {"count": 1, "names": ()}
 
     @classmethod

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from symbolic.callees import MAKING
+from symbolic.callees import FUNCTION, MAKING
 from symbolic.context import here
 from symbolic.layer import unsupported
 from symbolic.ops.making import array, is_traced
@@ -76,6 +75,4 @@ class Vectorized:
         return array([*results], dtype).reshape(shape)
 
 
-FUNCTION: list[Callable[[Any], Any]] = [lambda function: function]
-"""How the function is called: as the calls of a rewritten body are."""
 MAKING[np.vectorize] = Vectorized

@@ -12,7 +12,6 @@ from symbolic.errors import DtypeError, ShapeError
 from symbolic.nn import initializers
 from symbolic.nn.initializers import (
     constant,
-    fresh_seed,
     glorot,
     he,
     lecun,
@@ -23,6 +22,7 @@ from symbolic.nn.initializers import (
     uniform,
     zeros,
 )
+from symbolic.sites import Shared, fresh_seed
 
 RANDOM = [he, lecun, glorot, orthogonal, normal, truncated_normal, uniform]
 Make = Callable[..., Any]
@@ -31,9 +31,9 @@ Make = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def restored() -> Iterator[None]:
     """The shared generator is as it was, after each test."""
-    before = initializers._Shared.generator
+    before = Shared.generator
     yield
-    initializers._Shared.generator = before
+    Shared.generator = before
 
 
 FANS = [
@@ -145,6 +145,13 @@ def test_a_layer_that_is_being_built_brings_its_own_generator() -> None:
 def test_fresh_seeds_differ() -> None:
     seeds = [fresh_seed() for _ in range(100)]
     assert len(set(seeds)) == 100 and all(type(seed) is int and seed >= 0 for seed in seeds)
+
+
+def test_a_fresh_seed_begins_no_generator_and_is_drawn_from_one_that_there_is() -> None:
+    Shared.generator = None
+    assert 0 <= fresh_seed() < 2**63 and Shared.generator is None
+    initializers.seed(3)
+    assert fresh_seed() == np.random.default_rng(3).integers(2**63)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,15 @@
 """Does an import tell when the other distribution called `symbolic` lies in the same folder?"""
 
 import importlib.metadata
+import sys
 import timeit
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from symbolic import installation
-from symbolic.installation import check_clash
+from symbolic.installation import check_clash, spec_of
 
 
 @pytest.fixture
@@ -78,3 +80,17 @@ def test_it_costs_one_listing() -> None:
 def test_no_module_of_ours_is_called_like_a_foreign_one() -> None:
     ours = {path.name for path in Path(installation.__file__).parent.iterdir()}
     assert not ours & (installation._FOREIGN | {"common.py", "exceptions.py", "utils.py"})
+
+
+@pytest.mark.parametrize(
+    "name", ["numpy", "llvmlite", "no_package_of_this_name", "this", "sys", "zipimport", "__main__"]
+)
+def test_a_package_is_found_as_python_finds_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if name == "__main__":
+        monkeypatch.setitem(sys.modules, name, None)  # nobody may import it
+    for _ in range(2):  # as it is, and then not loaded
+        found, expected = spec_of(name), find_spec(name)
+        assert (found is None) is (expected is None)
+        if found is not None and expected is not None:
+            assert (found.name, found.origin) == (expected.name, expected.origin)
+        monkeypatch.delitem(sys.modules, name, raising=False)

@@ -34,10 +34,70 @@ def test_public_names_load_what_every_program_needs() -> None:
     assert not found & {"symbolic.public", "symbolic.batches", "symbolic.jacobians", "symbolic.nn.layers"}
 
 
+SCRIPT = """
+from typing import Annotated
+import numpy as np
+from symbolic import SGD, Symbolic, Weight, symbolic
+
+w, b = Weight(np.linspace(-1.0, 1.0, 8)), Weight(0.5)
+
+@symbolic
+def loss(x: Annotated[np.ndarray, Symbolic["rows features"]], y: Annotated[np.ndarray, Symbolic["rows"]]) -> float:
+    return np.mean(np.logaddexp(0.0, -y * (x @ w + b)))
+
+step = loss.trainer(SGD(0.1))
+for _ in range(10):
+    step(np.ones((4, 8)), np.ones(4))
+"""
+"""A short one: a step of training, a few times."""
+NOT_NEEDED = {
+    *("batches", "slices", "evaluation", "observing", "rereading", "vectorized", "namespaces", "renewing", "nn"),
+    *("ops.circular", "ops.indexing", "ops.regions", "ops.entries", "ops.roots", "ops.signs", "ops.truths"),
+    *("ops.matrices", "ops.writing", "ops.runs", "backends.native.engine", "backends.native.text"),
+}
+
+
+def test_a_short_script_loads_what_it_uses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy's generators with what they need are a tenth of a second's tenth, and nothing here draws a number."""
+    monkeypatch.setenv("SYMBOLIC_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
+    found = loaded(f"sys.path.insert(0, {str(tmp_path)!r})\nimport script")
+    assert not found & {*WITHOUT, *(f"symbolic.{one}" for one in NOT_NEEDED)}
+    ours = {one for one in found if one.partition(".")[0] == "symbolic"}
+    assert len(ours) <= MOST_ROOMS, sorted(ours)
+
+
+MOST_ROOMS = 100
+"""Each costs about a tenth of a millisecond: one more has to be worth it to whoever writes ten steps of training."""
+
+
+def test_loading_looks_for_no_garbage() -> None:
+    program = """
+import gc
+swept, at = [], []
+gc.callbacks.append(lambda phase, about: swept.append(phase) if phase == "start" and at else None)
+at.append(1)
+import symbolic
+symbolic.SGD, symbolic.Weight, symbolic.symbolic, symbolic.grad
+del at[:]
+assert len(swept) <= 4, swept
+"""
+    loaded(program)
+
+
 @pytest.mark.parametrize(
     ("expression", "room"),
     [
         ("np.exp(x)", "exponential"),
+        ("np.tanh(x)", "circular"),
+        ("np.sign(x)", "signs"),
+        ("np.hypot(x, x)", "roots"),
+        ("np.isfinite(x)", "truths"),
+        ("np.less(x, 1.0)", "comparison"),
+        ("x[0]", "indexing"),
+        ("x.sort()", "writing"),
+        ("x.flat", "writing"),
+        ("np.copyto(x, x)", "writing"),
         ("np.fft.fft(x)", "fourier"),
         ("np.fft.fftshift(x)", "fourier"),
         ("np.linalg.inv(x)", "linalg"),

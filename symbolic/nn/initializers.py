@@ -17,13 +17,13 @@ import numpy as np
 from symbolic.context import here
 from symbolic.errors import DtypeError, ShapeError
 from symbolic.layer import refuse
+from symbolic.sites import Shared
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
 __all__ = [
     "constant",
-    "fresh_seed",
     "glorot",
     "he",
     "lecun",
@@ -39,12 +39,6 @@ __all__ = [
 Array: TypeAlias = "NDArray[Any]"
 
 
-class _Shared:
-    """The generator that serves when no seed is given and no layer is being built; made when it is first needed."""
-
-    generator: Any = None
-
-
 def seed(number: int | None = None) -> None:
     """Start the shared generator anew, so that what is drawn without a seed of its own comes out again.
 
@@ -53,18 +47,13 @@ def seed(number: int | None = None) -> None:
     >>> bool((a == b).all())
     True
     """
-    _Shared.generator = np.random.default_rng(number)
+    Shared.generator = np.random.default_rng(number)
 
 
 def _shared() -> Any:
-    if _Shared.generator is None:
+    if Shared.generator is None:
         seed()
-    return _Shared.generator
-
-
-def fresh_seed() -> int:
-    """A seed for the own generator of a new layer."""
-    return int(_shared().integers(2**63))
+    return Shared.generator
 
 
 def _generator(given: Any) -> Any:

@@ -13,8 +13,7 @@ from symbolic.leaves import Literal
 from symbolic.ops.binding import Kernel
 from symbolic.ops.deltas import cancelled, chain, is_complex
 from symbolic.ops.families import Binary, Unary
-from symbolic.ops.operation import array
-from symbolic.spec import AnySpec, Spec, dtype_by_trial
+from symbolic.spec import AnySpec, Spec
 
 
 class Plus(Binary, numpy=np.add, symbol="+"):
@@ -180,50 +179,6 @@ class Sqrt(Unary, numpy=np.sqrt):
         return np.divide(0.5, out)
 
 
-class Cbrt(Unary, numpy=np.cbrt):
-    """∛x."""
-
-    __slots__ = ()
-    domain = "nonzero"
-
-    @staticmethod
-    def derivative(out: Any, x: Any) -> Any:
-        return np.divide(1 / 3, np.square(out))
-
-
-class Reciprocal(Unary, numpy=np.reciprocal):
-    """1 / x."""
-
-    __slots__ = ()
-    domain = "nonzero"
-
-    @staticmethod
-    def derivative(out: Any, x: Any) -> Any:
-        return np.negative(np.square(out))
-
-
-class Hypot(Binary, numpy=np.hypot):
-    """√(x² + y²); 0 at the kink."""
-
-    __slots__ = ()
-
-    @staticmethod
-    def derivative(out: Any, x: Any, y: Any) -> Any:
-        length = np.where(np.equal(out, 0), 1, out)
-        return x / length, y / length
-
-
-class Ldexp(Binary, numpy=np.ldexp):
-    """x · 2^n for whole n."""
-
-    __slots__ = ()
-    domain: ClassVar[Any] = (None, "integer")
-
-    @staticmethod
-    def derivative(out: Any, x: Any, y: Any) -> Any:
-        return np.ldexp(1.0, y), None
-
-
 # --------------------------------------------------------------------------- absolute values and signs
 
 
@@ -241,92 +196,3 @@ class Abs(Unary, numpy=np.absolute, symbol="abs"):
         if is_complex(x):  # not holomorphic: ∂|z|/∂z* points along z
             return (chain(delta, 1 / np.where(np.equal(out, 0), np.inf, out)) * x,)
         return (chain(delta, np.sign(x)),)
-
-
-class Fabs(Unary, numpy=np.fabs):
-    """|x|, real, as a float."""
-
-    __slots__ = ()
-    domain = "nonzero"
-
-    @staticmethod
-    def derivative(out: Any, x: Any) -> Any:
-        return np.sign(x)
-
-
-class Sign(Unary, numpy=np.sign):
-    """-1, 0 or 1; z / |z| of complex numbers."""
-
-    __slots__ = ()
-    domain = "nonzero"
-
-    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
-        (x,) = operands
-        if not is_complex(x):
-            return (None,)
-        length = np.absolute(x)
-        across = delta - out * np.real(np.conjugate(out) * delta)  # only turning moves z / |z|
-        return (across / np.where(np.equal(length, 0), np.inf, length),)
-
-
-class Copysign(Binary, numpy=np.copysign):
-    """|x| with the sign of y."""
-
-    __slots__ = ()
-    domain = "nonzero"
-
-    @staticmethod
-    def derivative(out: Any, x: Any, y: Any) -> Any:
-        return np.sign(x) * np.copysign(1.0, y), None
-
-
-class Heaviside(Binary, numpy=np.heaviside):
-    """0 below zero, 1 above it, y at zero."""
-
-    __slots__ = ()
-    domain = "nonzero"
-
-    @staticmethod
-    def derivative(out: Any, x: Any, y: Any) -> Any:
-        return None, np.equal(x, 0)
-
-
-# --------------------------------------------------------------------------- sin(πx) / πx
-
-
-class Sinc(Unary, numpy=np.sinc):
-    """sin(πx) / πx, and with `order` its derivative of that order: right at 0 too, where it is smooth."""
-
-    __slots__ = ()
-    defaults: ClassVar[Any] = {"order": 0}
-
-    def infer(self, *specs: AnySpec) -> AnySpec:
-        spec = array(specs[0])
-        return Spec(spec.shape, None if spec.dtype is None else dtype_by_trial(np.sinc, spec.dtype))
-
-    def evaluate(self, *values: Any) -> Any:
-        out = np.sinc(values[0])
-        return out if self.order == 0 else _sinc(values[0], self.order).astype(out.dtype)[()]
-
-    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
-        return self.evaluate, False
-
-    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
-        return (chain(delta, Sinc(operands[0], order=self.order + 1)),)
-
-
-def _sinc(x: Any, order: int) -> Any:
-    """With s(t) = sin(t)/t: t·s⁽ⁿ⁾ = sin⁽ⁿ⁾(t) - n·s⁽ⁿ⁻¹⁾ away from 0, the power series near it."""
-    t = np.asarray(np.multiply(x, np.pi))
-    near = np.abs(t) < order + 1
-    far, small = np.where(near, 1, t), np.where(near, t, 0)
-    recursion = np.sin(far) / far
-    for n in range(1, order + 1):
-        recursion = (np.sin(far + n * np.pi / 2) - n * recursion) / far
-    first = (order + 1) // 2
-    series = sum(_term(small, k, 2 * k - order) for k in range(first, first + 12 + order))
-    return np.where(near, series, recursion) * np.pi**order
-
-
-def _term(t: Any, k: int, power: int) -> Any:
-    return (-1) ** k * t**power / (math.factorial(power) * (2 * k + 1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter, methodcaller
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,12 @@ from symbolic.spec import AnySpec, AxisShapeError, Shape, Spec, normalize_axis, 
 
 NO_MEMORY = np.empty((), np.dtype([]))
 """An array of no bytes: NumPy says what shape a movement gives, and nothing moves."""
+
+
+class At(NamedTuple):
+    """The place of an operand in an index."""
+
+    operand: int
 
 
 def ints(value: Any, what: str) -> Any:

@@ -300,10 +300,9 @@ def method(name: str, ufunc: np.ufunc) -> Callable[[Kernel], Kernel]:
     """Give `ufunc.reduce` and its like a formula."""
 
     def decorate(formula: Kernel) -> Kernel:
-        known = inspect.signature(formula).parameters
-        free = any(one.kind is one.VAR_KEYWORD for one in known.values())
-
         def handler(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            known = signature(formula).parameters  # read when it is first called: importing is quick
+            free = any(one.kind is one.VAR_KEYWORD for one in known.values())
             given: dict[str, Any] = {}
             for one, value in kwargs.items():
                 if one == "indices" and len(args) > 1:

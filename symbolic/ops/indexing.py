@@ -77,6 +77,7 @@ class GetItem(Operation):
 
     __slots__ = ()
     variadic = True
+    indexed = True
     defaults: ClassVar[Any] = {"index": ()}
 
     @property
@@ -137,7 +138,7 @@ def getitem(layer: AnyLayer, index: Any) -> Any:
     return GetItem.make((as_layer(layer), *operands), (index,))
 
 
-GETITEM.append(getitem)
+GETITEM[:] = [getitem]
 
 
 # --------------------------------------------------------------------------- what comes back
@@ -152,6 +153,7 @@ class Scatter(Operation):
 
     __slots__ = ()
     variadic = True
+    pieces = True
     defaults: ClassVar[Any] = {"places": ()}
 
     @property

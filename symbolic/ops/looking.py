@@ -142,7 +142,7 @@ def dictionary(*args: Any, **kwargs: Any) -> Any:
 # --------------------------------------------------------------------------- texts
 
 
-_CONVERSION = re.compile(r"%(\(\w+\))?([#0\- +]*\d*(?:\.\d+)?)[hlL]?([diouxXeEfFgGcrsa%])")
+_CONVERSION = r"%(\(\w+\))?([#0\- +]*\d*(?:\.\d+)?)[hlL]?([diouxXeEfFgGcrsa%])"  # compiled where a text is filled
 
 
 def filled(text: Any, values: Any) -> str:
@@ -161,7 +161,7 @@ def filled(text: Any, values: Any) -> str:
             return "%"
         return _written(entries[name[1:-1] if name else str(next(count))], f"%{form}{letter}")
 
-    return _CONVERSION.sub(fill, text)
+    return re.sub(_CONVERSION, fill, text)
 
 
 def _zeros(values: Any) -> Any:

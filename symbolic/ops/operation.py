@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -68,6 +69,9 @@ class _Parameter(_Operand):
         return self if node is None else node.parameters[self.index]
 
 
+_operand, _parameter = cache(_Operand), cache(_Parameter)  # one for each place serves all classes
+
+
 class Operation(Layer[Any, Any]):
     """The base of every operation; its fields are its operands and its parameters.
 
@@ -87,6 +91,9 @@ class Operation(Layer[Any, Any]):
     elementwise: ClassVar[bool] = False  # entry by entry: the result may overwrite an operand
     effect: ClassVar[bool] = False  # kept, and never merged with a twin
     raises: ClassVar[bool] = False  # for some numbers: within a `try` it is computed while tracing
+    late: ClassVar[bool] = False  # a graph of its own stands behind it, which is written out when specs are known
+    indexed: ClassVar[bool] = False  # reads entries of the first operand, into which may have been written
+    pieces: ClassVar[bool] = False  # zeros like the first operand, with values in some places: those of one are joined
     unwritten: ClassVar[bool] = False  # stands for a body that is run when the node is traced
     functions: ClassVar[tuple[Callable[..., Any], ...]] = ()
     symbol: ClassVar[str] = ""
@@ -101,9 +108,9 @@ class Operation(Layer[Any, Any]):
         type.__setattr__(cls, "__match_args__", (*cls.operand_names, *cls.defaults))
         if not cls.variadic:
             for k, name in enumerate(cls.operand_names):
-                setattr(cls, name, _Operand(k))
+                setattr(cls, name, _operand(k))
         for k, name in enumerate(cls.defaults):
-            setattr(cls, name, _Parameter(k))
+            setattr(cls, name, _parameter(k))
         if symbol:
             cls.symbol = symbol
         if numpy is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,15 +15,10 @@ from symbolic.errors import ShapeError
 from symbolic.layer import AnyLayer
 from symbolic.leaves import Literal
 from symbolic.ops.axes import NO_MEMORY
+from symbolic.ops.axes import At as At
 from symbolic.ops.operation import array
 from symbolic.polynomial import Size, Undecided
 from symbolic.spec import AnySpec, Dim, Shape, Spec, broadcast, show
-
-
-class At(NamedTuple):
-    """The place of an operand in an index."""
-
-    operand: int
 
 
 class IndexRangeError(ShapeError, IndexError):

@@ -9,32 +9,31 @@ from __future__ import annotations
 
 from importlib import import_module
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from symbolic.callees import LATE_METHODS
 from symbolic.errors import SymbolicError
-from symbolic.layer import FUNCTIONS, UFUNC_METHODS, Handler
+from symbolic.layer import FUNCTIONS, GETITEM, METHODS, UFUNC_METHODS, AnyLayer, Handler
 from symbolic.naming import qualified
 from symbolic.ops import arithmetic as _arithmetic  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import choosing as _choosing  # noqa: F401 - it binds NumPy functions
 from symbolic.ops import foreign as _foreign  # noqa: F401 - it loads what is known of functions that come late
-from symbolic.ops import indexing as _indexing  # noqa: F401 - it binds the index
 from symbolic.ops import making as _making  # noqa: F401 - it says what a body's own arrays are
 from symbolic.ops import methods as _methods  # noqa: F401 - it binds the methods of arrays
 from symbolic.ops import refusals as _refusals  # noqa: F401 - it says what to do instead
-from symbolic.ops import writing as _writing  # noqa: F401 - it binds the methods of arrays
+from symbolic.sweeping import unswept
 
 ROOMS: dict[str, str] = {
     "applied": "apply_along_axis apply_over_axes",
     "bordering": "pad",
     "coefficients": "polyadd polysub polymul polydiv polyder polyint roots poly",
-    "comparison": (
-        "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor logical_not "
-        "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift isnan isfinite isinf signbit "
-        "isposinf isneginf isclose allclose array_equal array_equiv nan_to_num all any"
+    "circular": (
+        "sin cos tan arcsin arccos arctan arctan2 radians deg2rad degrees rad2deg sinh cosh tanh arcsinh arccosh "
+        "arctanh sinc"
     ),
+    "comparison": "equal not_equal less less_equal greater greater_equal",
     "complexes": "real imag conjugate angle iscomplexobj isrealobj isreal iscomplex",
     "counting": "histogram_bin_edges histogram histogramdd histogram2d",
     "creation": (
@@ -48,10 +47,7 @@ ROOMS: dict[str, str] = {
         "lib.scimath.arcsin lib.scimath.arctanh lib.scimath.logn lib.scimath.power real_if_close"
     ),
     "einsum": "einsum",
-    "exponential": (
-        "exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 sin cos tan arcsin arccos arctan arctan2 "
-        "radians deg2rad degrees rad2deg sinh cosh tanh arcsinh arccosh arctanh"
-    ),
+    "exponential": "exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2",
     "gathering": "take take_along_axis compress extract choose ix_",
     "joining": (
         "concatenate stack vstack hstack dstack column_stack block append delete insert array_split split "
@@ -64,7 +60,7 @@ ROOMS: dict[str, str] = {
     ),
     "movement": (
         "reshape ravel transpose matrix_transpose linalg.matrix_transpose swapaxes moveaxis rollaxis "
-        "expand_dims squeeze broadcast_to broadcast_arrays flip flipud fliplr rot90 roll atleast_1d "
+        "expand_dims squeeze broadcast_to broadcast_arrays atleast_1d "
         "atleast_2d atleast_3d copy shape ndim size"
     ),
     "norms": "linalg.norm linalg.vector_norm linalg.matrix_norm",
@@ -76,6 +72,7 @@ ROOMS: dict[str, str] = {
     ),
     "reduction": "sum mean max amax min amin nanmax nanmin ptp var std",
     "repeating": "repeat tile resize",
+    "roots": "cbrt reciprocal hypot ldexp",
     "rounding": (
         "floor ceil trunc rint round around fix floor_divide remainder gcd lcm fmod divmod modf frexp "
         "nextafter spacing bitwise_count maximum minimum fmax fmin _core.umath.clip clip"
@@ -84,6 +81,7 @@ ROOMS: dict[str, str] = {
     "sets": (
         "unique unique_values unique_counts unique_inverse unique_all isin intersect1d union1d setdiff1d setxor1d in1d"
     ),
+    "signs": "fabs sign copysign heaviside",
     "singular": "linalg.svd linalg.svdvals linalg.pinv linalg.lstsq linalg.matrix_rank linalg.cond",
     "sorting": (
         "sort argsort argmax argmin nanargmax nanargmin count_nonzero searchsorted digitize partition "
@@ -93,11 +91,18 @@ ROOMS: dict[str, str] = {
         "median nanmedian quantile nanquantile percentile nanpercentile average nansum nanprod nancumsum "
         "nancumprod nanmean nanvar nanstd trapezoid"
     ),
+    "writing": "put place putmask copyto put_along_axis fill_diagonal",
+    "truths": (
+        "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor invert left_shift "
+        "right_shift isnan isfinite isinf signbit isposinf isneginf isclose allclose array_equal array_equiv "
+        "nan_to_num all any"
+    ),
+    "turning": "flip flipud fliplr rot90 roll",
     "whole": "ravel_multi_index unravel_index packbits unpackbits",
 }
 """By room, the functions of `numpy` that it tells about; those of parts that NumPy loads late: `foreign.ROOMS`."""
 
-OF_METHODS = ("comparison", "reduction", "cumulative", "softmax", "folding")
+OF_METHODS = ("truths", "reduction", "cumulative", "softmax", "folding")
 """Where `ufunc.reduce` and its like are: `folding` has those that the others leave."""
 
 
@@ -116,19 +121,28 @@ class Later:
 
     def found(self) -> Handler:
         """What stands in the table once the room is there."""
-        import_module(f"symbolic.ops.{self.room}")
+        with unswept():
+            import_module(f"symbolic.ops.{self.room}")
         handler = FUNCTIONS[self.function]
-        if handler is self:  # a handler of a signal, in the midst of it
-            raise SymbolicError(
-                f"{qualified(self.function)} is called while what is known of it is being loaded",
-                remedy="call it later, outside a handler of a signal",
-            )
-        return handler
+        return _loaded(handler, self, qualified(self.function))
 
     @property
     def cls(self) -> Any:
         """The operation that a function stands for, as a `Binder` has it."""
         return self.found().cls  # type: ignore[attr-defined]  # it is a Binder
+
+
+H = TypeVar("H")
+
+
+def _loaded(found: H, late: object, name: str) -> H:
+    """What stands in a table after a room was loaded, unless it is what stood there before."""
+    if found is late:  # a handler of a signal, in the midst of it
+        raise SymbolicError(
+            f"{name} is called while what is known of it is being loaded",
+            remedy="call it later, outside a handler of a signal",
+        )
+    return found
 
 
 def _method(ufunc: np.ufunc, name: str) -> Handler | None:
@@ -139,10 +153,44 @@ def _method(ufunc: np.ufunc, name: str) -> Handler | None:
 
 
 LATE_METHODS.append(_method)
+
+
+def _getitem(layer: AnyLayer, index: Any) -> Any:
+    from symbolic.ops.indexing import getitem  # which takes the place of this
+
+    return getitem(layer, index)
+
+
+if not GETITEM:
+    GETITEM.append(_getitem)
+
+
+def _writes(name: str) -> None:
+    """A method of arrays that writes into them: known, and loaded when it is asked for."""
+
+    def late(layer: AnyLayer) -> Any:
+        import_module("symbolic.ops.writing")
+        return _loaded(METHODS[name], late, f".{name}")(layer)
+
+    if name not in METHODS:
+        METHODS[name] = late
+
+
+for _name in ("fill", "put", "sort", "partition", "flat"):
+    _writes(_name)
+
+
+def _within(name: str) -> Any:
+    """What stands in a part of NumPy, or in none of this one's."""
+    try:
+        return attrgetter(name)(np)
+    except AttributeError:
+        return None
+
+
+_numpys = vars(np)
 for _room, _names in ROOMS.items():
     for _name in _names.split():
-        try:
-            _function = attrgetter(_name)(np)
-        except AttributeError:  # another NumPy has it
-            continue
-        FUNCTIONS.setdefault(_function, Later(_function, _room))
+        _function = _numpys.get(_name) or _within(_name)
+        if _function is not None and _function not in FUNCTIONS:
+            FUNCTIONS[_function] = Later(_function, _room)

@@ -14,13 +14,13 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.util import find_spec
 from itertools import count
 from typing import Any, NamedTuple
 
 from symbolic.backends.native import store
 from symbolic.backends.native.host import Host, host
 from symbolic.errors import SymbolicError
+from symbolic.installation import spec_of
 
 __all__ = ["Library", "load", "noted", "object_code", "recalled", "there"]
 
@@ -53,7 +53,7 @@ class Library:
 @cache
 def there() -> bool:
     """Whether `llvmlite` is installed, which is not imported for that."""
-    return find_spec("llvmlite") is not None
+    return spec_of("llvmlite") is not None
 
 
 def load(text: str | Callable[[], str], on: Host | None = None, key: str = "", notes: Any = None) -> Library:

@@ -19,8 +19,8 @@ import numpy as np
 
 from symbolic.keeping import blake2b
 from symbolic.layer import Layer
+from symbolic.ops.axes import At
 from symbolic.ops.operation import Operation
-from symbolic.ops.regions import At
 from symbolic.plan import Program
 from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec
 

@@ -12,7 +12,7 @@ from symbolic.backends.native.gathering import masked, named
 from symbolic.backends.native.lowering import Lowered, NotLoops
 from symbolic.backends.native.pieces import Put, at, region, rolled, together
 from symbolic.ops.indexing import is_static
-from symbolic.ops.movement import Roll
+from symbolic.ops.turning import Roll
 from symbolic.plan import Instruction
 
 _ENTRIES = 32

@@ -25,13 +25,13 @@ from symbolic.ops.indexing import AddAt, GetItem, LastWriter, Scatter, SetItem, 
 from symbolic.ops.joining import Concatenate, Piece, PlacedLike, Stack
 from symbolic.ops.linalg import Adjugate, Cholesky, Det, Inv, InvOrNan, Slogdet, Solve
 from symbolic.ops.linear import Dot, MatMul, TensorDot
-from symbolic.ops.movement import Roll
 from symbolic.ops.norms import Norm
 from symbolic.ops.passing import Cast, Item
 from symbolic.ops.reduction import Level, Std, Var
 from symbolic.ops.repeating import Repeat, RepeatedLike
 from symbolic.ops.sliding import Unwindows, WindowChoice, WindowMax, WindowShare, WindowSpread, WindowSum
 from symbolic.ops.softmax import Peak
+from symbolic.ops.turning import Roll
 from symbolic.plan import Instruction, is_careful
 from symbolic.printing import bits
 from symbolic.spec import Spec, normalize_axes
