@@ -223,13 +223,12 @@ class Waiting:
     one: weakref.ReferenceType[Executable]
     patience: float
     spent: float
-    thread: threading.Thread | None
 
     def __init__(self, one: Executable, code: Code) -> None:
         self.one, self.code = weakref.ref(one), code
         self.lock, self.buffered = code.lock, code.buffered
         self.spent = one.spent
-        self.begun, self.thread, self.patience = False, None, 0.0
+        self.begun, self.patience = False, 0.0
         freed(self)
 
     def function(self, *given: Any) -> Any:
@@ -256,16 +255,25 @@ class Waiting:
             self.begun = True
             one = self.one()
             if one is not None:
-                self.thread, self.patience = _beside(one), _patience(one.program, seconds)
+                self.patience = _patience(one.program, seconds)
+                if not self.patience:
+                    _beside(one)
 
     def _instead(self, given: Sequence[Any]) -> Sequence[Any] | None:
-        """The outputs by the code that is being compiled, if the next call after that began is to wait for it."""
-        thread, self.thread = self.thread, None
-        if thread is None or not self.patience:
+        """The outputs by code that is compiled now, if this call is to wait for it.
+
+        That is begun by the call that waits: until then it would only be in the way of what else runs on that core, and
+        whatever the call before has given may be gone by now.
+        """
+        patience, self.patience = self.patience, 0.0
+        one = self.one() if patience else None
+        if one is None or one.code is not self:
             return None
-        thread.join(self.patience)
-        one = self.one()
-        if one is None or one.code is None or one.code is self:
+        from symbolic.backends import pool
+
+        pool.give_back()  # to the compiler: the results of calls before that nobody holds
+        _beside(one).join(patience)
+        if one.code is None or one.code is self:
             return None
         count = len(one.program.leaves)
         try:
@@ -275,7 +283,7 @@ class Waiting:
 
     def free(self) -> None:
         """In the child of a fork, where nobody goes on to compile it."""
-        self.begun, self.thread = False, None
+        self.begun, self.patience = False, 0.0
 
     def failed(self, error: Exception) -> Any:
         return self.code.failed(error)

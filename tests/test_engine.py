@@ -353,10 +353,11 @@ def test_what_was_let_go_is_there_again() -> None:
 
     text = "define i64 @f(i64 %x) {\n  %y = add i64 %x, 1\n  ret i64 %y\n}\n"
     before = object_code(text, host.host())
-    full = pages()
-    sparing.let_go()
-    assert 0 < pages() < full // 2
-    assert object_code(text, host.host()) == before
+    for _ in range(2):  # where the library lies is asked for once
+        full = pages()
+        sparing.let_go()
+        assert 0 < pages() < full // 2
+        assert object_code(text, host.host()) == before
 
 
 def test_only_what_is_as_in_the_file_is_let_go() -> None:

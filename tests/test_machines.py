@@ -16,6 +16,7 @@ from threads import in_threads
 
 import symbolic as s
 from symbolic import SGD, Adam, SymbolicError, Weight, machines, symbolic
+from symbolic.backends import pool
 from symbolic.backends.native import engine, host
 from symbolic.backends.native.machine import Native
 
@@ -377,6 +378,10 @@ class Runs:
 LARGE = np.linspace(-1.0, 2.0, 180_000).reshape(60_000, 3)
 
 
+def compiling() -> bool:
+    return any(one.name == "symbolic: compiling" for one in threading.enumerate())
+
+
 @needs_llvm
 @pytest.mark.usefixtures("empty")
 def test_on_one_core_a_long_call_waits_for_the_compiler_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -385,12 +390,36 @@ def test_on_one_core_a_long_call_waits_for_the_compiler_once(monkeypatch: pytest
     monkeypatch.setattr(Native, "prepare_prediction", lambda *of: ready.append(threading.current_thread().name))
     expected = np.sum(np.tanh(LARGE @ START) ** 2)
     assert np.isclose(net.predict(LARGE), expected) and runs.numpy == 1
+    assert not compiling()  # a script of one call has nothing of it
     threading.Timer(0.05, runs.go.set).start()
     assert np.isclose(net.predict(LARGE), expected)
     assert ready == ["symbolic: compiling"]  # though the first call has said only at its end what is to be made ready
     for _ in range(3):
         assert np.isclose(net.predict(LARGE), expected)
     assert runs.numpy == 1
+
+
+@needs_llvm
+@pytest.mark.usefixtures("empty")
+def test_a_call_that_waits_leaves_the_memory_of_results_to_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    s.use("auto")
+    runs, net, held = Runs(monkeypatch, 1), net_of(lambda x: np.exp(x) * 2.0), []
+    native = machines._native
+
+    def looked(program: Any, into: Any, always: bool) -> Any:
+        held.append([[one.nbytes for one in buffers] for buffers in pool._buffers.values()])
+        return native(program, into, always)
+
+    monkeypatch.setattr(machines, "_native", looked)
+    monkeypatch.setattr(pool, "_buffers", {})
+    runs.go.set()
+    kept = net.predict(LARGE)
+    expected, gone = kept.copy(), pool.array(LARGE.shape, LARGE.dtype)  # a result of another call
+    del gone
+    assert held == []
+    for _ in range(3):
+        np.testing.assert_allclose(net.predict(LARGE), expected, rtol=1e-14)
+    assert held == [[[kept.base.nbytes]]] and np.array_equal(kept, expected)
 
 
 @needs_llvm

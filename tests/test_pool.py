@@ -76,7 +76,7 @@ def test_what_fills_large_pages_begins_at_one(bytes: int) -> None:
     assert [float(one.min()) for one in found] == [float(one.max()) for one in found] == [0, 1, 2]
 
 
-@pytest.mark.parametrize("why", ["most of a page would be empty", "the user forbids it", "there are no more mappings"])
+@pytest.mark.parametrize("why", ["the user forbids it", "there are no more mappings"])
 def test_other_memory_is_numpys(monkeypatch: pytest.MonkeyPatch, why: str) -> None:
     def refused(*of: object, **more: object) -> object:
         raise OSError("cannot allocate memory")
@@ -85,16 +85,81 @@ def test_other_memory_is_numpys(monkeypatch: pytest.MonkeyPatch, why: str) -> No
         monkeypatch.setenv("NUMPY_MADVISE_HUGEPAGE", "0")
     if why == "there are no more mappings":
         monkeypatch.setattr(mmap, "mmap", refused)
-    one = pool.array((HUGE + HUGE // 4 if why.startswith("most") else HUGE,), np.dtype(np.uint8))
+    one = pool.array((HUGE,), np.dtype(np.uint8))
     one[...] = 7
     assert one.base.base is None and int(one.min()) == int(one.max()) == 7
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell what it has given")
-def test_memory_that_is_not_kept_goes_back_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    def given() -> int:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * mmap.PAGESIZE
+tells = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell what it has given")
 
+
+def given() -> int:
+    """What the system has given to this process, in bytes."""
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * mmap.PAGESIZE
+
+
+@tells
+@pytest.mark.parametrize("size", [pool.LARGE + 1, HUGE - 4096, HUGE + 1, HUGE * 9 // 4, HUGE * 63 // 16, 10**6 * 8])
+def test_memory_is_given_for_what_is_in_it(size: int) -> None:
+    pool.array((size,), np.dtype(np.uint8))
+    pool.give_back()
+    before, held = given(), [pool.array((size,), np.dtype(np.uint8)) for _ in range(8)]
+    for one in held:
+        one[...] = 1
+    assert given() - before < 8 * (size + HUGE // 16 + mmap.PAGESIZE) + HUGE // 8
+
+
+@needs_huge_pages
+@pytest.mark.parametrize("refused", ["all", "what is given at once"])
+def test_advice_that_a_system_does_not_know_is_not_needed(monkeypatch: pytest.MonkeyPatch, refused: str) -> None:
+    asked: list[int] = []
+
+    class Older(mmap.mmap):
+        def madvise(self, option: int, *where: int) -> None:
+            asked.append(option)
+            if refused == "all" or option != mmap.MADV_HUGEPAGE:
+                raise OSError("invalid argument")
+            super().madvise(option, *where)
+
+    monkeypatch.setattr(mmap, "mmap", Older)
+    found = [pool.array((size,), np.dtype(np.uint8)) for size in (pool.LARGE, HUGE + 4096)]
+    for k, one in enumerate(found):
+        one[...] = k
+    assert asked and [int(one.min()) for one in found] == [int(one.max()) for one in found] == [0, 1]
+
+
+def test_what_is_given_back_is_what_nobody_holds() -> None:
+    shapes = [(pool.LARGE,), (pool.LARGE,), (HUGE + 1,)]
+    held, _, _ = found = [pool.array(shape, np.dtype(np.uint8)) for shape in shapes]
+    held[...] = 7
+    del found, _
+    before = sum(map(len, pool._buffers.values()))
+    pool.give_back()
+    assert (before, sum(map(len, pool._buffers.values()))) == (3, 1)
+    other = pool.array((pool.LARGE,), np.dtype(np.uint8))
+    other[...] = 8
+    assert place(other) != place(held) and int(held.min()) == int(held.max()) == 7
+
+
+@tells
+@needs_llvm
+def test_while_the_compiler_is_loaded_only_what_somebody_holds_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what it needed to be loaded is let go before it works."""
+    from symbolic.backends.native import engine, sparing
+
+    let_go: list[int] = []
+    monkeypatch.setattr(sparing, "let_go", lambda: let_go.append(sum(map(len, pool._buffers.values()))))
+    monkeypatch.setattr(pool, "_sizes", set())
+    engine._llvm.__wrapped__()
+    assert let_go == []  # nothing large: then it only costs time
+    held, gone = (pool.array((pool.LARGE,), np.dtype(np.uint8)) for _ in range(2))
+    del gone
+    engine._llvm.__wrapped__()
+    assert let_go == [1] and held.nbytes == pool.LARGE
+
+
+@tells
+def test_memory_that_is_not_kept_goes_back_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "_MOST", 0)
     before = given()
     held = [pool.array((4 * HUGE,), np.dtype(np.uint8)) for _ in range(4)]

@@ -17,6 +17,7 @@ from functools import cache
 from itertools import count
 from typing import Any, NamedTuple
 
+from symbolic.backends import pool
 from symbolic.backends.native import store
 from symbolic.backends.native.host import Host, host
 from symbolic.errors import SymbolicError
@@ -208,10 +209,16 @@ _STARTING = threading.RLock()
 def _llvm() -> Any:
     """LLVM, ready."""
     with _STARTING:
+        large = pool.is_used()
+        pool.give_back()
         from llvmlite import binding
 
         binding.initialize_native_target()  # all of them would be ten megabytes more
         binding.initialize_native_asmprinter()
+        if large:
+            from symbolic.backends.native.sparing import let_go
+
+            let_go()  # what was needed to load it is not what it needs to work
         return binding
 
 
