@@ -1,4 +1,4 @@
-"""Which polynomials stand in symbolic/backends/native/coefficients.py? `python tests/minimax.py` writes it.
+"""Which polynomials stand in `coefficients.py` and `tables.py`? `python tests/minimax.py` writes them.
 
 Each is the best one for its weight, by Remez' exchange in 75 digits; then every coefficient is rounded to its type.
 """
@@ -13,7 +13,7 @@ from mpmath import mp, mpf
 
 Real = Callable[[Any], Any]
 TINY = mpf(10) ** -12  # where a quotient such as (sin x - x)/x³ still has its digits
-PAGE = Path(__file__).resolve().parent.parent / "symbolic" / "backends" / "native" / "coefficients.py"
+NATIVE = Path(__file__).resolve().parent.parent / "symbolic" / "backends" / "native"
 
 
 class Wanted(NamedTuple):
@@ -210,5 +210,118 @@ def page() -> str:
     return "\n".join([*lines, *rests, "}"]) + "\n"
 
 
+# --------------------------------------------------------------------------- piece by piece
+PIECES = 16
+
+
+class Pieces(NamedTuple):
+    """Polynomials of u = (x - centre)·t for each of sixteen pieces of t = 1/(x + pole), x from 0 to `end`."""
+
+    note: str
+    of: Real
+    pole: Any
+    end: Any
+    degree: int
+
+
+TABLES = {
+    "ndtr": Pieces("exp(x²/2) Φ(-x)", lambda x: scaled_tail(x, 1 - x), mpf(4), mpf("38.75"), 8),
+    "erfc": Pieces(
+        "exp(x²) erfc(x)",
+        lambda x: 2 * scaled_tail(x * mpmath.sqrt(2), 1 - x * mpmath.sqrt(2)),
+        mpf("2.75"),
+        mpf("27.5"),
+        8,
+    ),
+}
+
+
+def scale(wanted: Pieces) -> tuple[float, float]:
+    """What takes t to 1 … 2, without its ends."""
+    low, high = 1 / (wanted.end + wanted.pole), 1 / wanted.pole
+    factor = float((1 - mpf(2) ** -20) / (high - low))
+    return factor, float(1 + mpf(2) ** -21 - low * factor)
+
+
+def of_pieces(wanted: Pieces) -> tuple[Any, list[float], list[list[Any]]]:
+    """The greatest error, the centres, and the coefficients of each piece."""
+    factor, start = map(mpf, scale(wanted))
+    centres, found, worst = [], [], mpf(0)
+    for k in range(PIECES):
+        low, high = (((1 + mpf(k + part) / PIECES) - start) / factor for part in (0, 1))
+        centre = centre_near(wanted, middle_of(wanted.of, *(1 / t - wanted.pole for t in (high, low))))
+        ends = sorted(1 - (centre + wanted.pole) * t for t in (low * (1 - mpf(10) ** -9), high * (1 + mpf(10) ** -9)))
+
+        def of(u: Any, centre: Any = centre) -> Any:
+            return wanted.of((centre + wanted.pole * u) / (1 - u))
+
+        error, coefficients = best(Wanted("", of, *ends, lambda u, of=of: 1 / of(u), {}), wanted.degree)
+        centres.append(float(centre))
+        found.append(coefficients)
+        worst = max(worst, error)
+    return worst, centres, found
+
+
+def middle_of(f: Real, low: Any, high: Any) -> Any:
+    """Where f is as many times greater than at one end as it is smaller than at the other."""
+    value = mpmath.sqrt(f(low) * f(high))
+    return mpmath.findroot(lambda x: f(x) - value, (low + high) / 2)
+
+
+def centre_near(wanted: Pieces, middle: Any) -> Any:
+    """A number at which the function is nearly one of double precision (Gal 1986)."""
+
+    def lost(x: Any) -> Any:
+        value = wanted.of(x)
+        return abs(value / mpf(float(value)) - 1)
+
+    return min((mpf(round(float(middle) * 4096) + k) / 4096 for k in range(-30, 31)), key=lost)
+
+
+def tables() -> str:
+    """The text of `tables.py`."""
+    lines = [
+        '"""Which polynomials approximate a tail piece by piece? Written by `python tests/minimax.py`.',
+        "",
+        "Those of u = (x - centre)·t for sixteen pieces of t = 1/(x + pole). Each row holds one number for each piece.",
+        '"""',
+        "",
+        "from typing import NamedTuple",
+        "",
+        "",
+        "class Table(NamedTuple):",
+        '    """The pieces of one function: four digits of factor·t + start, behind its leading 1, say which.',
+        "",
+        "    The centres are chosen so that rounding takes next to nothing from the first coefficients.",
+        '    """',
+        "",
+        "    pole: float",
+        "    factor: float",
+        "    start: float",
+        "    centres: tuple[float, ...]",
+        "    coefficients: tuple[tuple[float, ...], ...]",
+        '    """Lowest power first."""',
+        "",
+        "",
+        "TABLES = {",
+    ]
+    for name, wanted in TABLES.items():
+        with mp.workdps(75):
+            error, centres, found = of_pieces(wanted)
+        factor, start = scale(wanted)
+        lines.append(f'    "{name}": Table(  # {wanted.note}, error 2^{float(mpmath.log(error, 2)):.1f}')
+        lines.append(f"        {float(wanted.pole)!r}, {factor!r}, {start!r},")
+        lines += [f"        {row(centres)},", "        ("]
+        lines += [f"            {row([float(one[k]) for one in found], 16)}," for k in range(wanted.degree + 1)]
+        lines += ["        ),", "    ),"]
+    return "\n".join([*lines, "}  # fmt: skip"]) + "\n"
+
+
+def row(numbers: list[float], indent: int = 12) -> str:
+    parts = [", ".join(map(repr, numbers[k : k + 4])) for k in range(0, len(numbers), 4)]
+    return "(\n" + "".join(f"{' ' * indent}{one},\n" for one in parts) + f"{' ' * (indent - 4)})"
+
+
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    (NATIVE / "tables.py").write_text(tables(), encoding="utf-8")
+    (NATIVE / "coefficients.py").write_text(page(), encoding="utf-8")

@@ -20,7 +20,7 @@ pytest.importorskip("llvmlite", reason="the native machine needs llvmlite")
 
 from test_engine import levels
 
-from symbolic.backends.native import angles, engine, host
+from symbolic.backends.native import angles, engine, error_function, host, tables
 from symbolic.backends.native.elementary import ELEMENTARY, write
 from symbolic.backends.native.host import Host
 from symbolic.backends.native.text import Module
@@ -381,7 +381,7 @@ def test_nothing_is_left_to_the_c_library(name: str, element: str, level: Host) 
     text = module_of(name, element, level.lanes(element), level)
     assert not re.search(r"\b(nnan|ninf|nsz|arcp|afn|reassoc|contract|fast|minnum|maxnum)\b", text)
     whole = "floor|ceil|trunc|roundeven"
-    ours = r"x86\.avx512\.mask\.(scalef|getexp|getmant)"
+    ours = r"x86\.avx512\.(mask\.(scalef|getexp|getmant)|vpermi2var)"
     allowed = rf"fma|fmuladd|fabs|sqrt|copysign|{whole}|fshl|ctlz|vector\.reduce\.or|{ours}"
     names = re.findall(r"^declare .*@llvm\.(\S+?)\(", text, re.MULTILINE)
     assert all(re.match(allowed, one) for one in names), names
@@ -391,7 +391,40 @@ def test_nothing_is_left_to_the_c_library(name: str, element: str, level: Host) 
 
 
 def test_the_coefficients_are_those_that_were_computed() -> None:
-    assert minimax.PAGE.read_text(encoding="utf-8") == minimax.page()
+    assert (minimax.NATIVE / "coefficients.py").read_text(encoding="utf-8") == minimax.page()
+    assert (minimax.NATIVE / "tables.py").read_text(encoding="utf-8") == minimax.tables()
+
+
+@pytest.mark.parametrize("name", tables.TABLES)
+def test_where_coefficients_are_looked_up_fewer_are_needed(name: str) -> None:
+    """And every piece is met by some tail, from 0 to where it is 0."""
+    level = host.AVX512
+    short, long = (module_of(name, "double", lanes, level).count("@llvm.fmuladd") for lanes in (8, 4))
+    assert short < long - 10
+    table = tables.TABLES[name]
+    x = np.linspace(0.0, getattr(error_function, {"ndtr": "NORMAL", "erfc": "ERFC"}[name]).end["double"], 10_001)
+    at = table.factor / (x + table.pole) + table.start
+    assert at.min() > 1 and at.max() < 2
+    pieces = ((at - 1) * 16).astype(int)
+    assert set(pieces) == set(range(16)) == set(range(len(table.centres)))
+    centres = ((table.factor / (np.array(table.centres) + table.pole) + table.start - 1) * 16).astype(int)
+    assert centres.tolist() == list(range(16))
+
+
+@pytest.mark.parametrize("element", TYPES)
+@pytest.mark.parametrize("name", ["ndtr", "erfc"])
+def test_no_piece_of_a_tail_has_a_larger_error(name: str, element: str) -> None:
+    """Next to the ends of pieces, at centres, and at places between."""
+    table = tables.TABLES[name]
+    ends = table.factor / (1 + np.arange(17) / 16 - table.start) - table.pole
+    places = np.concatenate([*(ends * (1 + k * 1e-15) for k in (-2, 0, 2)), table.centres, ends * 0.99, ends * 1.01])
+    x = np.clip(places, 0, {"ndtr": 37.5, "erfc": 26.5}[name] if element == "double" else 9.0).astype(TYPES[element])
+    x = np.concatenate([x, -x])
+    with mp.workprec(200):
+        rows = [scaled(EXACT[name](mpf(float(one)))) for one in x]
+    high, low, e = np.array(rows).T
+    found = errors(compiled(name, element, WAYS[-2])(x), Reference(high, low, e.astype(int)))
+    assert found.max() <= 2, x[found.argmax()]
 
 
 def test_the_digits_of_two_over_pi() -> None:

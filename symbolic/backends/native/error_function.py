@@ -2,7 +2,8 @@
 
 erf x = 1 - exp(-x·q(x)) needs no tail, and one polynomial serves from 0 to where it is 1. The tails are
 exp(-x²)·p(t)/(x + d) with t = (x - c)/(x + c), which takes the whole half line into a short interval (Shepherd and
-Laframboise 1981); the square is taken in two parts, since its error would be the exponent's.
+Laframboise 1981); the square is taken in two parts, since its error would be the exponent's. Where one instruction
+finds coefficients in a table, sixteen shorter polynomials take the place of p(t)/(x + d).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from symbolic.backends.native.exponentials import Power, inverse_power, moved, p
 from symbolic.backends.native.formulas import (
     Term,
     fast_two_sum,
+    has_tables,
+    one_of_sixteen,
     polynomial,
     quotient,
     residual,
@@ -23,6 +26,7 @@ from symbolic.backends.native.formulas import (
     where,
 )
 from symbolic.backends.native.logarithms import log_of_sum
+from symbolic.backends.native.tables import TABLES
 
 
 class Tail(NamedTuple):
@@ -63,6 +67,16 @@ def scaled(kind: Tail, a: Term) -> tuple[Term, Term]:
     return quotient((p, least + FIRST_RESTS[name][a.element]), (below, lost))
 
 
+def looked_up(kind: Tail, a: Term) -> tuple[Term, Term]:
+    """The same by the polynomial of the piece in which a is, up to the end."""
+    table = TABLES[kind.name]
+    t = 1 / (a + table.pole)
+    at = t.muladd(table.factor, table.start).bits >> t.digits - 4
+    u = (a - one_of_sixteen(at, table.centres)) * t
+    first, *others = [one_of_sixteen(at, row) for row in table.coefficients]
+    return fast_two_sum(first, u * polynomial(u, others))
+
+
 class Value(NamedTuple):
     """2ᵏ·(power + less)·(scaled + rest)."""
 
@@ -94,7 +108,8 @@ def tail(kind: Tail, x: Term) -> Value:
     end = kind.end[x.element]
     a = abs(x).clamped(None, end)
     lost = residual(square.clamped(None, end * end), a, a) * kind.factor
-    return Value(by, power, power.muladd(lost, by.rest - (power - 1)), *scaled(kind, a))
+    less = power.muladd(lost, by.rest - (power - 1))
+    return Value(by, power, less, *(looked_up if has_tables(a) else scaled)(kind, a))
 
 
 def erfc(x: Term) -> Term:

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Sequence
 from functools import reduce
 
-from symbolic.backends.native.text import BITS, Function, Value
+from symbolic.backends.native.text import BITS, Function, Value, number
 
 
 class Term:
@@ -205,7 +205,7 @@ def two_parts(element: str, high: float, low: float) -> tuple[float, float]:
     return short, high - short + low
 
 
-def polynomial(x: Term, coefficients: Sequence[float]) -> Term:
+def polynomial(x: Term, coefficients: Sequence[Term | float]) -> Term:
     """Σ cₖ·xᵏ: from six terms on, even and odd powers side by side, which halves the time of one."""
     if len(coefficients) < 6:
         return horner(x, coefficients)
@@ -213,7 +213,7 @@ def polynomial(x: Term, coefficients: Sequence[float]) -> Term:
     return horner(square, coefficients[1::2]).muladd(x, horner(square, coefficients[::2]))
 
 
-def horner(x: Term, coefficients: Sequence[float]) -> Term:
+def horner(x: Term, coefficients: Sequence[Term | float]) -> Term:
     *rest, last = map(x.like, coefficients)
     return reduce(lambda total, c: total.muladd(x, c), reversed(rest), last)
 
@@ -295,6 +295,21 @@ def exponent_and_mantissa(x: Term) -> tuple[Term, Term] | None:
         return None
     mantissa = _avx512(x, "getmant", "i32 15")  # 3 is the interval; 4 and 8 make m positive, or NaN
     return _avx512(x, "getexp") - _avx512(mantissa, "getexp"), mantissa
+
+
+def has_tables(x: Term) -> bool:
+    """Whether `one_of_sixteen` is an instruction."""
+    return x.element == "double" and x.value.lanes == 8 and _has_avx512(x)
+
+
+def one_of_sixteen(at: Term, numbers: Sequence[float]) -> Term:
+    """In each lane the number that the last four digits of `at` name."""
+    f, kind, whole = at.function, "<8 x double>", "<8 x i64>"
+    words = [f"double {number('double', one)}" for one in numbers]
+    low, high = (f"{kind} <{', '.join(one)}>" for one in (words[:8], words[8:]))
+    name = "llvm.x86.avx512.vpermi2var.pd.512"
+    f.module.declare(name, f"declare {kind} @{name}({kind}, {whole}, {kind})")
+    return Term(f, f.make("double", 8, f"call {kind} @{name}({low}, {at.value}, {high})"))
 
 
 def _has_avx512(x: Term) -> bool:
