@@ -68,6 +68,10 @@ WANTED = {
         lambda r: (mpmath.expm1(r) - r) / r**2, -HALF_LN2, HALF_LN2, lambda r: r**2,
         {"double": 9, "float": 4, "between": 6},
     ),
+    "exp_of_16th": Wanted(
+        "the same for |r| ≤ ln 2 / 32, next to a 16th root",
+        lambda r: (mpmath.expm1(r) - r) / r**2, -HALF_LN2 / 16, HALF_LN2 / 16, lambda r: r**2, {"double": 4},
+    ),
     "expm1": Wanted(
         "the same next to r, and its even and odd powers for cosh and sinh",
         lambda r: (mpmath.expm1(r) - r) / r**2, -HALF_LN2, HALF_LN2, abs, {"double": 10, "float": 5},
@@ -281,9 +285,10 @@ def centre_near(wanted: Pieces, middle: Any) -> Any:
 def tables() -> str:
     """The text of `tables.py`."""
     lines = [
-        '"""Which polynomials approximate a tail piece by piece? Written by `python tests/minimax.py`.',
+        '"""Which numbers does an instruction find in a table? Written by `python tests/minimax.py`.',
         "",
-        "Those of u = (x - centre)·t for sixteen pieces of t = 1/(x + pole). Each row holds one number for each piece.",
+        "Roots of 2, and coefficients of polynomials that approximate a tail piece by piece:",
+        "those of u = (x - centre)·t for sixteen pieces of t = 1/(x + pole). Each row holds one number for each piece.",
         '"""',
         "",
         "from typing import NamedTuple",
@@ -314,7 +319,12 @@ def tables() -> str:
         lines += [f"        {row(centres)},", "        ("]
         lines += [f"            {row([float(one[k]) for one in found], 16)}," for k in range(wanted.degree + 1)]
         lines += ["        ),", "    ),"]
-    return "\n".join([*lines, "}  # fmt: skip"]) + "\n"
+    with mp.workdps(75):
+        exact = [mpf(2) ** (mpf(k) / 16) for k in range(16)]
+        high = [float(one) for one in exact]
+        low = [float(one - mpf(other)) for one, other in zip(exact, high, strict=True)]
+    lines += ["}  # fmt: skip", "", "ROOTS = (  # 2^(k/16), and what rounding took from it"]
+    return "\n".join([*lines, f"    {row(high, 8)},", f"    {row(low, 8)},", ")  # fmt: skip"]) + "\n"
 
 
 def row(numbers: list[float], indent: int = 12) -> str:

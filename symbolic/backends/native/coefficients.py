@@ -34,6 +34,15 @@ COEFFICIENTS: dict[str, dict[str, tuple[float, ...]]] = {
             2.4889162136439706e-05,
         ),
     },
+    "exp_of_16th": {  # the same for |r| ≤ ln 2 / 32, next to a 16th root
+        "double": (  # error 2^-56.2
+            0.5000000000000007,
+            0.16666666664326132,
+            0.04166666665917914,
+            0.008333474726849208,
+            0.0013889136433510732,
+        ),
+    },
     "expm1": {  # the same next to r, and its even and odd powers for cosh and sinh
         "double": (  # error 2^-61.6
             0.5,

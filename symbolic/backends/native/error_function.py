@@ -104,12 +104,11 @@ def tail(kind: Tail, x: Term) -> Value:
     """For |x|: the exponential of the rounded exponent, which gradients need, too; what rounding took comes after."""
     square = x * x
     by = power_of_e(-square if kind.factor == 1 else square * -kind.factor)
-    power = by.rest + 1
+    power, less = by.parts
     end = kind.end[x.element]
     a = abs(x).clamped(None, end)
     lost = residual(square.clamped(None, end * end), a, a) * kind.factor
-    less = power.muladd(lost, by.rest - (power - 1))
-    return Value(by, power, less, *(looked_up if has_tables(a) else scaled)(kind, a))
+    return Value(by, power, power.muladd(lost, less), *(looked_up if has_tables(a) else scaled)(kind, a))
 
 
 def erfc(x: Term) -> Term:

@@ -1,4 +1,5 @@
-"""How are eˣ and what is made of it computed? eˣ = 2ᵏ·eʳ with |r| ≤ ln 2 / 2, and a polynomial for eʳ.
+"""How are eˣ and what is made of it computed? eˣ = 2ᵏ·eʳ with |r| ≤ ln 2 / 2, and a polynomial for eʳ. Where an
+instruction finds 2^(j/16) in a table, |r| ≤ ln 2 / 32, and the polynomial is half as long.
 
 ln 2 is taken in two parts, the first so short that its product with k has no error (Cody and Waite 1980).
 """
@@ -13,13 +14,16 @@ from symbolic.backends.native.formulas import (
     Term,
     bits_of,
     fast_two_sum,
+    has_tables,
     horner,
     magic,
+    one_of_sixteen,
     polynomial,
     quotient,
     times_power,
     where,
 )
+from symbolic.backends.native.tables import ROOTS
 
 LN2 = {  # the first part ends in as many zeros as k has digits
     "double": (0.6931471803691238, 1.9082149292705877e-10),
@@ -61,11 +65,22 @@ def moved(by: Reduced, more: Term) -> Reduced:
 
 
 class Power(NamedTuple):
-    """2ᵏ·(1 + rest)."""
+    """2ᵏ·(1 + rest), or with a root of 2 that was looked up 2ᵏ·(root + lost)·(1 + rest), k rounded down."""
 
     k: Term
     rounded: Term
     rest: Term
+    root: tuple[Term, Term] | None = None
+
+    @property
+    def parts(self) -> tuple[Term, Term]:
+        """What 2ᵏ is multiplied with: as a number, and what rounding took from it."""
+        if self.root is None:
+            value = self.rest + 1
+            return value, self.rest - (value - 1)
+        root, lost = self.root
+        value = root.muladd(self.rest, root)
+        return value, root.intrinsic("fma", self.rest, root - value) + lost
 
 
 def exp(x: Term) -> Term:
@@ -77,7 +92,7 @@ def unclamped_exp(x: Term) -> Term:
 
 
 def value_of(power: Power) -> Term:
-    return times_power(power.rest + 1, power.k, power.rounded)
+    return times_power(power.parts[0], power.k, power.rounded)
 
 
 def power_of_e(x: Term) -> Power:
@@ -86,11 +101,18 @@ def power_of_e(x: Term) -> Power:
 
 
 def unclamped_power_of_e(x: Term) -> Power:
+    """The same for |x| up to 1075·ln 2. Where one instruction finds 16th roots in a table, r is a 16th part."""
     high, low = LN2[x.element]
-    rounded = x.muladd(1 / math.log(2), magic(x))
-    k = rounded - magic(x)
+    tabled = has_tables(x)
+    unit = magic(x) / (16 if tabled else 1)
+    rounded = x.muladd(1 / math.log(2), unit)
+    k = rounded - unit
     r = k.muladd(-low, k.muladd(-high, x))
-    return Power(k, rounded, (r * r).muladd(polynomial(r, COEFFICIENTS["exp"][x.element]), r))
+    rest = (r * r).muladd(polynomial(r, COEFFICIENTS["exp_of_16th" if tabled else "exp"][x.element]), r)
+    if not tabled:
+        return Power(k, rounded, rest)
+    root, lost = (one_of_sixteen(rounded.bits, row) for row in ROOTS)
+    return Power(k, rounded, rest, (root, lost))
 
 
 def exp2(x: Term) -> Term:

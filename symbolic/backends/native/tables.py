@@ -1,6 +1,7 @@
-"""Which polynomials approximate a tail piece by piece? Written by `python tests/minimax.py`.
+"""Which numbers does an instruction find in a table? Written by `python tests/minimax.py`.
 
-Those of u = (x - centre)·t for sixteen pieces of t = 1/(x + pole). Each row holds one number for each piece.
+Roots of 2, and coefficients of polynomials that approximate a tail piece by piece:
+those of u = (x - centre)·t for sixteen pieces of t = 1/(x + pole). Each row holds one number for each piece.
 """
 
 from typing import NamedTuple
@@ -152,3 +153,18 @@ TABLES = {
         ),
     ),
 }  # fmt: skip
+
+ROOTS = (  # 2^(k/16), and what rounding took from it
+    (
+        1.0, 1.0442737824274138, 1.0905077326652577, 1.1387886347566916,
+        1.189207115002721, 1.241857812073484, 1.2968395546510096, 1.3542555469368927,
+        1.4142135623730951, 1.4768261459394993, 1.5422108254079407, 1.6104903319492543,
+        1.681792830507429, 1.7562521603732995, 1.8340080864093424, 1.9152065613971474,
+    ),
+    (
+        0.0, 8.551889705537965e-17, -3.046782079812471e-17, 8.912812676025408e-17,
+        3.982015231465646e-17, 4.658027591836937e-17, 2.5382502794888315e-17, 7.70094837980299e-17,
+        -9.667293313452913e-17, -3.483994556892796e-17, 7.949834809697621e-17, 2.4707192569797888e-17,
+        8.199010020581497e-17, 2.960140695448873e-17, 3.283107224245627e-17, -1.0619946056195963e-16,
+    ),
+)  # fmt: skip
