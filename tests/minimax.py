@@ -215,7 +215,7 @@ def page() -> str:
 
 
 # --------------------------------------------------------------------------- piece by piece
-PIECES = 16
+PIECES, MARGIN = 16, mpf(10) ** -9
 
 
 class Pieces(NamedTuple):
@@ -254,12 +254,12 @@ def of_pieces(wanted: Pieces) -> tuple[Any, list[float], list[list[Any]]]:
     for k in range(PIECES):
         low, high = (((1 + mpf(k + part) / PIECES) - start) / factor for part in (0, 1))
         centre = centre_near(wanted, middle_of(wanted.of, *(1 / t - wanted.pole for t in (high, low))))
-        ends = sorted(1 - (centre + wanted.pole) * t for t in (low * (1 - mpf(10) ** -9), high * (1 + mpf(10) ** -9)))
+        first, last = sorted(1 - (centre + wanted.pole) * t for t in (low * (1 - MARGIN), high * (1 + MARGIN)))
 
         def of(u: Any, centre: Any = centre) -> Any:
             return wanted.of((centre + wanted.pole * u) / (1 - u))
 
-        error, coefficients = best(Wanted("", of, *ends, lambda u, of=of: 1 / of(u), {}), wanted.degree)
+        error, coefficients = best(Wanted("", of, first, last, lambda u, of=of: 1 / of(u), {}), wanted.degree)
         centres.append(float(centre))
         found.append(coefficients)
         worst = max(worst, error)
