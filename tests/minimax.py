@@ -259,7 +259,10 @@ def of_pieces(wanted: Pieces) -> tuple[Any, list[float], list[list[Any]]]:
         def of(u: Any, centre: Any = centre) -> Any:
             return wanted.of((centre + wanted.pole * u) / (1 - u))
 
-        error, coefficients = best(Wanted("", of, first, last, lambda u, of=of: 1 / of(u), {}), wanted.degree)
+        def weight(u: Any, of: Real = of) -> Any:
+            return 1 / of(u)
+
+        error, coefficients = best(Wanted("", of, first, last, weight, {}), wanted.degree)
         centres.append(float(centre))
         found.append(coefficients)
         worst = max(worst, error)
