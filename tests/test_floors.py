@@ -67,6 +67,8 @@ FLOORS: list[list[str]] = [
         "ops.runs",
         "ops.indexing",
         "ops.foreign",
+        "ops.pairing",
+        "ops.creation",
         "ops.*",
         "ops.looking",
         "ops.scipy_sums",

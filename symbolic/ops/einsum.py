@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any, ClassVar
 
 import numpy as np
 
+from symbolic.context import here
 from symbolic.errors import ShapeError
-from symbolic.layer import Layer, refuse, unsupported
+from symbolic.layer import AnyLayer, Layer, refuse, unsupported
+from symbolic.leaves import Literal
 from symbolic.literal import as_layer
 from symbolic.ops.axes import plain
 from symbolic.ops.binding import Kernel, implements, written
-from symbolic.ops.deltas import conjugate
+from symbolic.ops.creation import DiagonalLike
+from symbolic.ops.deltas import SumLike, conjugate
 from symbolic.ops.operation import Operation, array
+from symbolic.ops.pairing import Step, promoted, sizes_of, steps
 from symbolic.ops.passing import Cast
-from symbolic.spec import AnySpec, Dim, Shape, Spec, result_dtype, show
+from symbolic.spec import AnySpec, Spec, result_dtype
 
 LETTERS = ascii_uppercase + ascii_lowercase  # in the order of their codes, so that sorting keeps the order of labels
 
@@ -65,11 +68,11 @@ class Einsum(Operation):
         if len(known) != len(shapes):
             return Spec(None, dtype)
         terms, result = self.terms([len(shape) for shape in known])
-        sizes = _sizes(self.subscripts, terms, known)
+        sizes = sizes_of(self.subscripts, terms, known)
         return Spec(tuple([sizes[letter] for letter in result]), dtype)
 
     def evaluate(self, *values: Any) -> Any:
-        return np.einsum(self.subscripts, *_promoted(values))
+        return np.einsum(self.subscripts, *promoted(values))
 
     def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
         """With the order of the products chosen beforehand, where there are products and no stretched axes."""
@@ -77,28 +80,55 @@ class Einsum(Operation):
             return self.evaluate, False
         if not all(array(spec).known for spec in specs):
             return self._along, False
-        path = self._path(tuple([array(spec).shape or () for spec in specs]))
-        subscripts = self.subscripts
+        path = _path(self._steps(specs))
         if path is None:
             return self.evaluate, False
-        return (lambda *values: np.einsum(subscripts, *_promoted(values), optimize=path)[()]), False
+        subscripts = self.subscripts
+        return (lambda *values: np.einsum(subscripts, *promoted(values), optimize=path)[()]), False
 
     def _along(self, *values: Any) -> Any:
         """The same where only the values have shapes."""
-        path = self._path(tuple(map(np.shape, values)))
+        path = _path(self._ordered(tuple(map(np.shape, values))))
         return (
-            self.evaluate(*values)
-            if path is None
-            else np.einsum(self.subscripts, *_promoted(values), optimize=path)[()]
+            self.evaluate(*values) if path is None else np.einsum(self.subscripts, *promoted(values), optimize=path)[()]
         )
 
-    def _path(self, shapes: tuple[Shape, ...]) -> Any:
-        """Which operands are multiplied first; `None` where axes are stretched."""
-        terms, _ = self.terms(list(map(len, shapes)))
-        pairs = [pair for term, shape in zip(terms, shapes, strict=True) for pair in zip(term, shape, strict=False)]
-        return None if len(dict(pairs)) != len(set(pairs)) else _greedy(self.subscripts, shapes)
+    def _steps(self, specs: Sequence[AnySpec]) -> Sequence[Step] | None:
+        """The products that it is, two or more operands at a time; `None` where axes are stretched or not known."""
+        given = [array(spec) for spec in specs]
+        if len(given) < 2 or not all(spec.known for spec in given):
+            return None
+        return self._ordered(tuple([tuple([n for n in spec.shape or () if n is not None]) for spec in given]))
+
+    def _ordered(self, shapes: tuple[tuple[int, ...], ...]) -> Sequence[Step] | None:
+        terms, result = self.terms(list(map(len, shapes)))
+        return steps(tuple(terms), result, shapes)
+
+    def _in_pairs(self, operands: Sequence[Any], specs: Sequence[AnySpec]) -> Pairs | None:
+        """The same as a tree of sums of two operands each, where there are more and nothing speaks against it."""
+        if len(specs) < 3:
+            return None
+        found, kinds = self._steps(specs), [array(spec).dtype for spec in specs]
+        if found is None or any(len(step.places) != 2 for step in found):
+            return None
+        if any(kind is None or kind.kind not in "iufc" for kind in kinds):
+            return None
+        dtype = result_dtype([array(spec) for spec in specs])
+        values = [
+            as_layer(one) if kind == dtype else Cast(one, to=dtype) for one, kind in zip(operands, kinds, strict=True)
+        ]
+        terms, _ = self.terms([len(array(spec).shape or ()) for spec in specs])
+        return Pairs(values, terms, found)
+
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        pairs = self._in_pairs(self.operands, specs)
+        return None if pairs is None else as_layer(pairs.values[-1])
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        facts: Any = here.facts
+        pairs = None if facts is None else self._in_pairs(operands, [facts.spec(one) for one in operands])
+        if pairs is not None:
+            return pairs.back(delta)[: len(operands)]
         terms, result = self.terms([operand.ndim for operand in operands])
         deltas = []
         for k, operand in enumerate(operands):
@@ -109,19 +139,9 @@ class Einsum(Operation):
         return tuple(deltas)
 
 
-@lru_cache(maxsize=256)
-def _greedy(subscripts: str, shapes: tuple[Shape, ...]) -> Any:
-    stand_ins: list[Any] = [np.broadcast_to(np.empty(()), shape) for shape in shapes]  # type: ignore[arg-type]  # known
-    return np.einsum_path(subscripts, *stand_ins, optimize="greedy")[0]
-
-
-def _promoted(values: Sequence[Any]) -> list[Any]:
-    """Flags beside numbers as numbers: NumPy's way with pairs would first join them by "or"."""
-    kinds = [np.asarray(one).dtype for one in values]
-    if all(kind.kind != "b" for kind in kinds) or all(kind.kind == "b" for kind in kinds):
-        return list(values)
-    dtype = np.result_type(*kinds)
-    return [np.asarray(one, dtype) if kind.kind == "b" else one for one, kind in zip(values, kinds, strict=True)]
+def _path(found: Sequence[Step] | None) -> list[Any] | None:
+    """The same products for NumPy."""
+    return None if found is None else ["einsum_path", *[step.places for step in found]]
 
 
 def _delta(term: str, operand: Any, factors: list[tuple[str, Any]]) -> Any:
@@ -140,6 +160,14 @@ def _delta(term: str, operand: Any, factors: list[tuple[str, Any]]) -> Any:
 
 def _on_diagonal(unique: str, term: str, delta: Any, operand: Any) -> Any:
     """Spread a delta of unique letters over the diagonals of a term that repeats some."""
+    twice = [letter for letter in unique if term.count(letter) > 1]
+    facts: Any = here.facts
+    spec = None if facts is None else facts.spec(operand)
+    unstretched = isinstance(spec, Spec) and spec.known and spec.shape is not None and 1 not in spec.shape
+    if unstretched and len(twice) == 1 and len(term) == len(unique) + 1:
+        (letter,) = twice
+        moved = np.moveaxis(delta, unique.index(letter), -1)
+        return DiagonalLike.make((as_layer(moved), operand), (0, term.index(letter), term.rindex(letter)))
     free = iter([letter for letter in LETTERS if letter not in term])
     spelled, terms, values = "", [unique], [delta]
     for axis, letter in enumerate(term):
@@ -150,6 +178,39 @@ def _on_diagonal(unique: str, term: str, delta: Any, operand: Any) -> Any:
             letter = twin
         spelled += letter
     return einsum_of(terms, spelled, values)
+
+
+class Pairs:
+    """Sums of two operands each, after one another: the operands, then what each step makes of two of those before."""
+
+    __slots__ = ("made", "terms", "values")
+
+    def __init__(self, values: list[Any], spelled: Sequence[str], steps: Sequence[Step]) -> None:
+        self.values, self.terms = values, list(spelled)
+        self.made: list[tuple[int, int]] = []
+        left = list(range(len(values)))
+        for step in steps:
+            one, other = (left[k] for k in step.places)
+            left = [k for k in left if k not in (one, other)] + [len(self.values)]
+            self.made.append((one, other))
+            terms, factors = (self.terms[one], self.terms[other]), (values[one], values[other])
+            self.values.append(einsum_of(terms, step.result, factors))
+            self.terms.append(step.result)
+
+    def back(self, delta: Any) -> list[Any]:
+        """The delta of each value, given that of the last."""
+        terms, values, count = self.terms, self.values, len(self.values)
+        deltas: list[Any] = [None] * (count - 1) + [delta]
+        for at in range(count - 1, count - 1 - len(self.made), -1):
+            pair = self.made[at - count]
+            for mine, other in (pair, pair[::-1]):
+                factors = [(terms[at], deltas[at]), (terms[other], conjugate(values[other]))]
+                deltas[mine] = SumLike.make((_delta(terms[mine], values[mine], factors), values[mine]))
+        return deltas
+
+
+_SMALL = 4096
+"""Entries up to which a unit matrix is a constant."""
 
 
 class EyeLike(Operation):
@@ -163,6 +224,11 @@ class EyeLike(Operation):
         size = None if spec.shape is None else spec.shape[self.axis]
         return Spec((size, size), spec.dtype)
 
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        spec = array(specs[0])
+        size = spec.shape[self.axis] if spec.known and spec.shape is not None else None
+        return None if size is None or size**2 > _SMALL else Literal(np.eye(size, dtype=spec.dtype))
+
     def evaluate(self, *values: Any) -> Any:
         return np.eye(np.shape(values[0])[self.axis], dtype=np.asarray(values[0]).dtype)
 
@@ -172,29 +238,6 @@ class EyeLike(Operation):
 
 def einsum_of(terms: Sequence[str], result: str, values: Sequence[Any]) -> Any:
     return Einsum.make(tuple([as_layer(value) for value in values]), (f"{','.join(terms)}->{result}",))
-
-
-def _sizes(subscripts: str, terms: Sequence[str], shapes: Sequence[Shape]) -> dict[str, Dim]:
-    """The size of each letter; a size of 1 is stretched."""
-    sizes: dict[str, Dim] = {}
-    for term, shape in zip(terms, shapes, strict=True):
-        if len(term) != len(shape):
-            raise ShapeError(
-                f"einsum {subscripts!r} of an array of shape {show(shape)}: {len(shape)} axes, {len(term)} subscripts",
-                remedy="write one letter for each axis, or ... for those that are left",
-            )
-        for letter, size in zip(term, shape, strict=True):
-            before = sizes.get(letter, 1)
-            if None not in (before, size) and before != size and 1 not in (before, size):
-                raise ShapeError(
-                    f"einsum {subscripts!r} of arrays of shapes {' and '.join(map(show, shapes))}: "
-                    f"the axes {letter!r} have sizes {before} and {size}",
-                    remedy="axes with one letter must have one size, or 1",
-                )
-            sizes[letter] = (
-                size if before in (1, None) and size != 1 and size is not None else before if letter in sizes else size
-            )
-    return sizes
 
 
 @implements(np.einsum)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from symbolic.errors import ShapeError
-from symbolic.layer import refuse
+from symbolic.layer import AnyLayer, refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import plain
 from symbolic.ops.binding import implements
@@ -33,12 +34,26 @@ class Kron(Operation, numpy=np.kron):
 
     def gradient(self, delta: Any, out: Any, x: Any, y: Any) -> Any:
         blocks = Blocks.make((as_layer(delta), x, y))
-        rank = max(x.ndim, y.ndim)
-        inner, outer = tuple(range(1, 2 * rank, 2)), tuple(range(0, 2 * rank, 2))
-        one, other = (np.expand_dims(v, tuple(range(rank - v.ndim))) if v.ndim < rank else v for v in (x, y))
-        dx = np.sum(blocks * np.expand_dims(conjugate(other), outer), axis=inner)
-        dy = np.sum(blocks * np.expand_dims(conjugate(one), inner), axis=outer)
+        inner, outer, one, other = _factors(x, y)
+        dx = np.sum(blocks * conjugate(other), axis=inner)
+        dy = np.sum(blocks * conjugate(one), axis=outer)
         return ReshapeLike(dx, x), ReshapeLike(dy, y)
+
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        """One product of two arrays that are stretched over each other's axes, as NumPy has it."""
+        out = array(self.infer(*specs))
+        if not out.known or not all(array(spec).shape for spec in specs):
+            return None
+        _, _, one, other = _factors(*self.operands)
+        return (one * other).reshape(out.shape)  # type: ignore[no-any-return]  # a layer
+
+
+def _factors(x: Any, y: Any) -> tuple[tuple[int, ...], tuple[int, ...], Any, Any]:
+    """The axes of `Blocks` that are the second factor's and the first's, and both factors, stretched over them."""
+    rank = max(x.ndim, y.ndim)
+    inner, outer = tuple(range(1, 2 * rank, 2)), tuple(range(0, 2 * rank, 2))
+    one, other = (np.expand_dims(v, tuple(range(rank - v.ndim))) if v.ndim < rank else v for v in (x, y))
+    return inner, outer, np.expand_dims(one, inner), np.expand_dims(other, outer)
 
 
 def _padded(x: Shape, y: Shape) -> tuple[Shape, Shape]:
@@ -61,6 +76,10 @@ class Blocks(Operation):
     def evaluate(self, *values: Any) -> Any:
         pairs = zip(*_padded(np.shape(values[1]), np.shape(values[2])), strict=True)
         return np.reshape(values[0], [n for pair in pairs for n in pair])
+
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        out, whole = array(self.infer(*specs)), self.operands[0]
+        return whole.reshape(out.shape) if out.known else None
 
     def gradient(self, delta: Any, out: Any, operand: Any, x: Any, y: Any) -> Any:
         return ReshapeLike(delta, operand), None, None
@@ -86,6 +105,15 @@ class Cross(Operation):
 
     def gradient(self, delta: Any, out: Any, x: Any, y: Any) -> Any:
         return Cross.make((conjugate(y), as_layer(delta))), Cross.make((as_layer(delta), conjugate(x)))
+
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        """By NumPy's own products and differences, which meet others in one loop."""
+        out = array(self.infer(*specs))
+        if not out.known or out.dtype is None or out.dtype.kind == "b":
+            return None
+        x, y = ([one[..., k] for k in range(3)] for one in self.operands)
+        pairs = ((1, 2), (2, 0), (0, 1))
+        return as_layer(np.stack([x[a] * y[b] - x[b] * y[a] for a, b in pairs], axis=-1))
 
 
 @implements(np.cross, operands="vectors_of_three")

@@ -21,17 +21,51 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
 def product(low: Lowered, one: Instruction) -> None:
-    """`MatMul`, `Dot`, `TensorDot`, `Einsum` of two operands."""
+    """`MatMul`, `Dot`, `TensorDot`, `Einsum`."""
     node: Any = one.node
     kind = low.dtype(one.target)
-    if len(one.sources) != 2 or kind.kind != "f" or any(low.dtype(k).kind not in "fiub" for k in one.sources):
+    if kind.kind != "f" or any(low.dtype(k).kind not in "fiub" for k in one.sources):
         raise NotLoops("such a sum of products is not written as loops")
-    left, right = low.cast(low.views[one.sources[0]], kind), low.cast(_laid(low, one.sources[1]), kind)
-    names = letters(node, left.shape, right.shape)
-    if names is None:
+    if len(one.sources) == 2:
+        left, right = low.cast(low.views[one.sources[0]], kind), low.cast(_laid(low, one.sources[1]), kind)
+        names = letters(node, left.shape, right.shape)
+        before = len(low.tasks)
+        try:
+            if names is not None:
+                contract(low, one.target, left, right, *names)
+                _turned(low, one, left, right, names)
+                return
+        except NotLoops:
+            del low.tasks[before:]
+    if not isinstance(node, Einsum):
         raise NotLoops("such a sum of products is not written as loops")
-    contract(low, one.target, left, right, *names)
-    _turned(low, one, left, right, names)
+    _one_by_one(low, one, node)
+
+
+def _one_by_one(low: Lowered, one: Instruction, node: Einsum) -> None:
+    """Any Einstein sum, as NumPy's own loop has it: every product, from the left to the right, and their sum.
+
+    A sum of products begins with 0, so that no single one of them is -0.
+    """
+    kind = low.dtype(one.target)
+    views = [low.cast(low.views[k], kind) for k in one.sources]
+    terms, result = node.terms([len(view.shape) for view in views])
+    sizes: dict[str, int] = {}
+    for view, term in zip(views, terms, strict=True):
+        for name, size in zip(term, view.shape, strict=True):
+            if name in sizes and sizes[name] != size:
+                raise NotLoops("its sizes differ")
+            sizes[name] = size
+    order = [*result, *[name for name in sizes if name not in result]]
+    shape = tuple([sizes[name] for name in order])
+    spread = [_spread(view, term, order, sizes) for view, term in zip(views, terms, strict=True)]
+    total, axes = spread[0], tuple(range(len(result), len(order)))
+    for view in spread[1:]:
+        total = low.point(low.fresh(shape, kind), "multiply", [total, view], (kind, kind))
+    if axes:
+        low.reduce(total, "add", axes, kind, one.target)
+    else:
+        low.point(one.target, "add", [total, low.number(0.0, kind)], (kind, kind))
 
 
 def _turned(low: Lowered, one: Instruction, left: View, right: View, names: tuple[str, str, str]) -> None:
@@ -137,10 +171,10 @@ def _ordered(low: Lowered, view: View, names: str, wanted: str) -> View:
 
 
 def _spread(view: View, names: str, order: Sequence[str], found: dict[str, int]) -> View:
-    """The view over all axes: along those that it has not, it stays where it is."""
-    strides = {
-        name: stride if size != 1 else 0 for name, size, stride in zip(names, view.shape, view.strides, strict=True)
-    }
+    """The view over all axes: where it has none it stays where it is, and where it has one twice it is a diagonal."""
+    strides: dict[str, int] = {}
+    for name, size, stride in zip(names, view.shape, view.strides, strict=True):
+        strides[name] = strides.get(name, 0) + (stride if size != 1 else 0)
     shape = tuple([found[name] for name in order])
     return View(view.base, shape, tuple([strides.get(name, 0) for name in order]), view.offset)
 

@@ -34,6 +34,15 @@ def _along(low: Lowered, one: Instruction, which: Any) -> None:
     low.write(low.region(one.target, lambda x: np.diagonal(x, *which)), view)
 
 
+def eye(low: Lowered, one: Instruction) -> None:
+    """A unit matrix."""
+    kind, size = low.dtype(one.target), low.sizes(one.target)[0]
+    if kind.kind != "f":
+        raise NotLoops(f"a diagonal of {kind} is not written")
+    low.filled(one.target, low.number(0.0, kind))
+    low.write(low.region(one.target, np.diagonal), low.number(1.0, kind).over((size,)))
+
+
 def triangle(low: Lowered, one: Instruction) -> None:
     node: Any = one.node
     kind, shape = low.dtype(one.target), low.sizes(one.target)

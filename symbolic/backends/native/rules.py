@@ -17,7 +17,7 @@ from symbolic.ops.bordering import Pad
 from symbolic.ops.creation import Diag, DiagonalLike, FullLike, Triangle
 from symbolic.ops.cumulative import Cumprod, Cumsum, Delay, Recurrence
 from symbolic.ops.deltas import Chain, Fit
-from symbolic.ops.einsum import Einsum
+from symbolic.ops.einsum import Einsum, EyeLike
 from symbolic.ops.entries import SetEntries
 from symbolic.ops.families import Reduction
 from symbolic.ops.gathering import AddedAlong, TakeAlongAxis
@@ -309,6 +309,7 @@ RULES: dict[type, Rule] = {
     RepeatedLike: gathering.repeated,
     Diag: diagonals.diag,
     DiagonalLike: diagonals.like,
+    EyeLike: diagonals.eye,
     Triangle: diagonals.triangle,
     Solve: equations.solve,
     **dict.fromkeys((Inv, InvOrNan), equations.inverse),
