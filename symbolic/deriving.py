@@ -119,7 +119,8 @@ class Derivative(Callee):
         self.single, self.argnums = positions(argnums)
         self.paths = Paths(partial(_title, f))
         self.shortcuts = Shortcuts()
-        self.tried: weakref.WeakSet[Any] = weakref.WeakSet()  # code of which calls in machine code were tried
+        self.tried: weakref.WeakKeyDictionary[Any, set[tuple[type, ...]]] = weakref.WeakKeyDictionary()
+        """The code of which calls in machine code were tried, with the types of their arguments."""
         self.__wrapped__ = f
         self.__name__ = f"{'value_and_' if value else ''}{self.verb}({self.title})"
         self.__doc__ = getattr(f, "__doc__", None)
@@ -189,12 +190,15 @@ class Derivative(Callee):
     def _in_machine_code(self, call: Call, args: tuple[Any, ...], on: Specialization, executable: Executable) -> None:
         """The next calls of this kind without Python in between, where the machine can."""
         code: Any = executable.code
-        if not getattr(code, "segment", "") or code in self.tried or len(self.tried) >= _KINDS:
+        if not getattr(code, "segment", ""):
+            return
+        tried, kinds = self.tried.setdefault(code, set()), tuple(map(type, args))
+        if kinds in tried or sum(map(len, self.tried.values())) >= _KINDS:
             return
         from symbolic.backends.native.derivatives import enter  # which is loaded with the first native program
 
-        self.tried.add(code)
-        enter(self, code, on, len(args), partial(self._found, call, args, on))
+        tried.add(kinds)
+        enter(self, code, on, args, partial(self._found, call, args, on))
 
     def _called(self, call: Call, args: tuple[Any, ...], on: Specialization) -> tuple[Any, Specialization, Executable]:
         executable: Executable = on.cached(("grad", *call.asked), lambda: self._program(on, call))

@@ -258,6 +258,43 @@ def test_gradients_of_other_kinds(f: Any, inputs: Any) -> None:
         alike(ours(*inputs), want)
 
 
+NUMBERS: list[Callable[[float], Any]] = [
+    float,
+    np.float64,
+    np.float32,
+    np.array,
+    lambda value: np.array(value, np.float32),
+]
+
+
+@pytest.mark.parametrize("make", NUMBERS, ids=["float", "float64", "float32", "box64", "box32"])
+@pytest.mark.parametrize("argnums", [0, (0, 1)])
+def test_gradients_by_numbers_of_every_kind_are_one_call_into_machine_code(make: Any, argnums: Any) -> None:
+    """A number comes back as the kind that it was given as: Python's, a scalar of NumPy's, an array without axes."""
+    f = value_and_grad(lambda mean, width: np.sum(((OFFSET - mean) / width) ** 2) + mean, argnums)
+    want = general(f, make(0.3), make(1.7))
+    for _ in range(4):
+        alike(f(make(0.3), make(1.7)), want, 1e-5)
+    assert frames(f, make(0.3), make(1.7)) == []
+    for one in NUMBERS:
+        for other in (float, make):
+            alike(f(one(0.3), other(1.7)), general(f, one(0.3), other(1.7)), 1e-5)
+    alike(f(make(-0.2), make(0.9)), general(f, make(-0.2), make(0.9)), 1e-5)
+
+
+@pytest.mark.parametrize("one", NUMBERS[1:], ids=["float64", "float32", "box64", "box32"])
+@pytest.mark.parametrize(
+    "f", [lambda x: x * 2.0, lambda x: np.where(x > 0, x, -x), lambda x: np.reshape(x, ()), lambda x: np.sum(x[None])]
+)
+def test_values_of_arrays_without_axes_are_what_numpy_makes_of_them(f: Any, one: Any) -> None:
+    ours = value_and_grad(f)
+    for make in (one, np.array, np.float64, one):
+        want = general(ours, make(1.5))
+        for _ in range(4):
+            alike(ours(make(1.5)), want, 1e-5)
+        assert type(ours(make(1.5))[0]) is type(f(make(1.5)))
+
+
 def test_gradients_by_a_layer_and_by_keyword() -> None:
     net = symbolic(lambda x, w: np.sum(np.tanh(x @ w) ** 2), np.ndarray, np.ndarray, returns=float)
     both = value_and_grad(net, (0, 1))

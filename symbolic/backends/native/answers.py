@@ -7,7 +7,7 @@ what the general way would give: an array, a number, or tuples of them, nested i
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Union
 
@@ -43,6 +43,9 @@ class Leaf(NamedTuple):
     kind: str
 
 
+Kinds: TypeAlias = Mapping[int, str]
+"""Which leaves are a `scalar` of NumPy's, and which an array without axes, a `box`; other numbers are Python's."""
+EMPTY: Kinds = {}
 Form: TypeAlias = Union[Leaf, "Nest"]
 
 
@@ -50,13 +53,14 @@ class Nest(tuple[Form, ...]):
     """A tuple of them."""
 
 
-def form_of(make: Callable[[Sequence[Any]], Any], native: Native) -> Form:
+def form_of(make: Callable[[Sequence[Any]], Any], native: Native, kinds: Kinds = EMPTY) -> Form:
     """What the general way makes of a program's outputs, found out with others in their place. `Unfit` for the rest.
 
     Whatever it does depends on the kinds of values, never on the numbers in them.
     """
     specs = [native.specs[k] for k in native.program.outputs]
-    samples = [_sample(k, spec, box) for k, (spec, box) in enumerate(zip(specs, native.boxed(), strict=True))]
+    boxed = native.boxed({k: np.zeros((), native.dtype(k)) for k, kind in kinds.items() if kind == "box"})
+    samples = [_sample(k, spec, box) for k, (spec, box) in enumerate(zip(specs, boxed, strict=True))]
     form = _form(make(samples), samples)
     used = [one.output for one in _leaves(form)]
     arrays = {k for k, one in enumerate(samples) if np.ndim(one)}
@@ -82,8 +86,10 @@ def _form(found: Any, samples: Sequence[Any]) -> Form:
     for k, one in enumerate(samples):
         if found is one:
             return Leaf(k, _kind(one))
-        if type(found) is float and np.ndim(one) == 0 and found == k + 0.5:
-            return Leaf(k, "float")
+        if not isinstance(found, (float, np.float32, np.ndarray)) or np.ndim(one) or np.ndim(found) or found != k + 0.5:
+            continue
+        if type(found) is float or np.asarray(found).dtype == np.asarray(one).dtype:
+            return Leaf(k, _kind(found))
     raise Unfit
 
 
@@ -103,15 +109,16 @@ class Answer:
     choice: int
     count: int
     form: Form
+    kinds: Kinds
     native: Native
     on: Specialization
     watching: Watching
     held: list[Any]
     """The captured arrays, which must still stand where they stood."""
 
-    def __init__(self, native: Native, on: Specialization, form: Form, count: int) -> None:
+    def __init__(self, native: Native, on: Specialization, form: Form, count: int, kinds: Kinds = EMPTY) -> None:
         tracing = on.tracing
-        self.native, self.on, self.form, self.count = native, on, form, count
+        self.native, self.on, self.form, self.count, self.kinds = native, on, form, count, kinds
         self.choice = CHOICES.value  # of a machine, which this is only right for
         if native.work > _LONG or tracing.decisions or tracing.moving or count != len(on.inputs):
             raise Unfit
@@ -133,7 +140,7 @@ class Answer:
     def ready(self) -> Library:
         """The code, whose function is `answer`, with what its table holds."""
         counts = self.count, len(self.on.weights), len(self.held)
-        said = f"answer {counts} {self.watching.kinds} {self.form} {_cell_slots()}"
+        said = f"answer {counts} {self.watching.kinds} {self.form} {_cell_slots()} {sorted(self.kinds.items())}"
         return self.native.noted(self._text, said)
 
     def _text(self) -> tuple[str, Any]:
@@ -189,7 +196,7 @@ class Answer:
         spec = taking.native.specs[leaf]
         if not isinstance(spec, Spec):
             raise Unfit
-        value = taking.value(spec, object, otherwise)
+        value = taking.value(spec, object, otherwise, self.kinds.get(leaf, ""))
         if leaf in taking.native.word:
             taking.put(leaf, value)
 

@@ -45,12 +45,14 @@ class Taking:
             raise Unfit
         self.put(k, self.value(spec, object, otherwise))
 
-    def value(self, spec: Spec, object: Value, otherwise: str) -> Value:
-        """The address of an array's entries, or a number."""
+    def value(self, spec: Spec, object: Value, otherwise: str, axisless: str = "") -> Value:
+        """The address of an array's entries, or a number: Python's or, if it is said that it is `axisless`, NumPy's."""
         if spec.shape == ():
-            if spec.python is not float:
-                raise Unfit
-            return self.e.float_of(object, otherwise)
+            if spec.python is float:
+                return self.e.float_of(object, otherwise)
+            if axisless and spec.python is None and str(spec.dtype) in ("float64", "float32"):
+                return self.e.axisless(object, str(spec.dtype), axisless == "box", otherwise)
+            raise Unfit
         return self.e.array_of(object, str(spec.dtype), spec.shape, otherwise)  # type: ignore[arg-type]  # known
 
     def put(self, base: int, value: Value) -> None:

@@ -90,6 +90,13 @@ class Entry:
         self.is_exactly(object, "float", otherwise)
         return self.read(object, layouts.FLOAT_VALUE, "double")
 
+    def axisless(self, object: Value, dtype: str, box: bool, otherwise: str) -> Value:
+        """The number in an array without axes, or in a scalar of NumPy's."""
+        if box:
+            return self.f.load(self.array_of(object, dtype, (), otherwise), _ELEMENTS[dtype])
+        self.is_exactly(object, f"scalar {dtype}", otherwise)
+        return self.read(object, layouts.SCALAR_VALUE, _ELEMENTS[dtype])
+
     def array_of(
         self, object: Value, dtype: str, shape: Sequence[int], otherwise: str, writeable: bool = False
     ) -> Value:

@@ -21,7 +21,8 @@ __all__ = ["address", "trouble", "trouble_with_types"]
 
 REFERENCES, TYPE = 0, 8
 """In every object: how many hold it; its type."""
-FLOAT_VALUE = 16
+FLOAT_VALUE = SCALAR_VALUE = 16
+"""Where in a float, and in a floating-point scalar of NumPy's, its number is."""
 LIST_SIZE, LIST_ENTRIES = 16, 24
 """In a list: how many entries it has, and where they stand."""
 TUPLE_ENTRIES = tuple.__basicsize__
@@ -81,6 +82,10 @@ def _wrong_in_values() -> Iterator[str]:
     for number in (1.5, -2.25e300, float("inf")):
         if word_at(id(number) + TYPE) != id(float) or _double_at(id(number) + FLOAT_VALUE) != number:
             yield "the fields of floats lie elsewhere"
+        if _double_at(id(wide := np.float64(number)) + SCALAR_VALUE) != wide:
+            yield "the fields of NumPy's scalars lie elsewhere"
+        if ctypes.c_float.from_address(id(short := np.float32(1.5)) + SCALAR_VALUE).value != short:
+            yield "the fields of NumPy's scalars lie elsewhere"
     for entries in ([], [1.5], [1.5] * 9):
         first = word_at(id(entries) + LIST_ENTRIES)
         if word_at(id(entries) + LIST_SIZE) != len(entries) or (entries and word_at(first) != id(entries[0])):
@@ -166,11 +171,13 @@ _OBJECTS: dict[str, Any] = {"None": None, "float": float, "ndarray": np.ndarray}
 
 @cache
 def address(name: str) -> int:
-    """Of an object that code compares with (`float`, `ndarray`, `None`, `dtype float64`), or of a function of C's."""
+    """Of an object that code compares with (`float`, `dtype float64`, `scalar float64`), or of a function of C's."""
     if name in _OBJECTS:
         return id(_OBJECTS[name])
     if name.startswith("dtype "):
         return id(builtin_dtype(name.removeprefix("dtype ")))
+    if name.startswith("scalar "):
+        return id(builtin_dtype(name.removeprefix("scalar ")).type)
     if name in _NUMPY_FUNCTIONS:
         return word_at(_numpy_table() + 8 * _NUMPY_FUNCTIONS[name])
     return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
