@@ -1,5 +1,6 @@
 """Do the Fourier transforms of np.fft give NumPy's values, and gradients that count each frequency once?"""
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ import pytest
 from differences import along, inner
 
 from symbolic import ShapeError, Symbolic, SymbolicError, grad, symbolic, value_and_grad, vjp
-from symbolic.ops import fourier as _fourier  # noqa: F401 - it binds NumPy functions
+from symbolic.ops import fourier
 
 Loss = Callable[..., Any]
 WRONG: Any = "unitary"
@@ -188,3 +189,33 @@ def test_errors_are_numpys_kind() -> None:
         with pytest.raises(ShapeError) as caught:
             grad(lambda x, f=f: np.sum(np.real(f(x))))(np.ones(3))
         assert isinstance(caught.value, ValueError if isinstance(plain.value, ValueError) else IndexError)
+
+
+@pytest.mark.parametrize("norm", [None, "ortho", "forward"])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16", "i8"])
+@pytest.mark.parametrize("shape", [(2,), (7,), (3, 4, 5)])
+def test_transforms_are_numpys_to_the_last_bit_in_every_run(norm: Any, dtype: str, shape: Any) -> None:
+    """However they are called: along every axis, over memory in any order, cut and filled."""
+    rng = np.random.default_rng(len(shape))
+    x = (rng.normal(size=shape) * 9).astype(dtype)
+    for function, axis in itertools.product((np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft), range(len(shape))):
+        for n in (None, 4):
+            if (function is np.fft.rfft and x.dtype.kind == "c") or not shape[axis] or (n, shape[axis]) == (None, 1):
+                continue
+            net = symbolic(lambda x, f=function, n=n, a=axis: f(x, n, a, norm), np.ndarray, returns=np.ndarray)
+            for given in (x, np.asfortranarray(x), x[::-1]):
+                want = function(given, n, axis, norm)
+                for _ in range(4):
+                    got = net.predict(given)
+                    assert got.dtype == want.dtype
+                    assert got.shape == want.shape
+                    assert got.tobytes() == want.tobytes()
+
+
+def test_another_numpy_may_keep_its_loops_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    fourier._seen.cache_clear()
+    monkeypatch.delattr(np.fft, "_pocketfft_umath")
+    x = np.arange(8.0)
+    net = symbolic(lambda x: np.fft.rfft(x), np.ndarray, returns=np.ndarray)
+    assert [net.predict(x).tobytes() for _ in range(4)] == [np.fft.rfft(x).tobytes()] * 4
+    fourier._seen.cache_clear()

@@ -1,4 +1,4 @@
-"""Are sums and tables of products what they are by definition: Einstein's of any operands, crosses, Kronecker's?
+"""Are sums and tables of products what they are by definition: Einstein's, crosses, Kronecker's, convolutions?
 
 The oracle is the definition, one product after the other in Python's own numbers.
 """
@@ -270,6 +270,60 @@ def test_the_delta_of_a_table_is_a_sum_over_its_blocks(machine: Any, shapes: Any
         found = [slope(x, y) for _ in range(4)][-1]
     for got, wanted in zip(found, want, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-12)
+
+
+# --------------------------------------------------------------------------- sequences
+
+MODES: list[tuple[Callable[..., Any], str]] = [
+    (function, mode) for function in (np.convolve, np.correlate) for mode in ("full", "same", "valid")
+]
+
+
+@pytest.mark.parametrize("machine", ["numpy", "native"])
+@pytest.mark.parametrize(("function", "mode"), MODES, ids=str)
+@pytest.mark.parametrize("sizes", [(1, 1), (5, 3), (3, 5), (4, 4), (1, 6), (70, 9), (300, 280)], ids=str)
+def test_sequences_are_convolved_as_numpy_convolves_them(machine: Any, function: Any, mode: str, sizes: Any) -> None:
+    """And their deltas are those of the products that they sum: one for each shift of one unit."""
+    rng = np.random.default_rng(sum(sizes))
+    for dtype in (np.float64, np.float32):
+        x, y = (rng.normal(size=size).astype(dtype) for size in sizes)
+        want = function(x.astype(np.longdouble), y.astype(np.longdouble), mode)
+        w = rng.normal(size=want.shape).astype(dtype)
+        net = symbolic(lambda x, y: function(x, y, mode), np.ndarray, np.ndarray, returns=np.ndarray)
+        slope = grad(lambda x, y, w=w: np.sum(function(x, y, mode) * w), (0, 1))
+        with s.use(machine):
+            for given_ in ((x, y), (x[::-1].copy()[::-1], np.repeat(y, 2)[::2])):
+                value, (dx, dy) = [(net.predict(*given_), slope(*given_)) for _ in range(4)][-1]
+                within = 32 * np.finfo(dtype).eps * min(sizes)
+                np.testing.assert_allclose(value, want.astype(float), rtol=0, atol=within)
+                assert value.dtype == dx.dtype == dy.dtype == dtype
+        for k in {0, sizes[0] // 2, sizes[0] - 1}:
+            unit = np.eye(sizes[0], dtype=np.longdouble)[k]
+            np.testing.assert_allclose(dx[k], float(np.sum(function(unit, y, mode) * w)), rtol=0, atol=within * 4)
+        for k in {0, sizes[1] // 2, sizes[1] - 1}:
+            unit = np.eye(sizes[1], dtype=np.longdouble)[k]
+            np.testing.assert_allclose(dy[k], float(np.sum(function(x, unit, mode) * w)), rtol=0, atol=within * 4)
+
+
+@pytest.mark.parametrize("machine", ["numpy", "native"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("which", [0, 1])
+def test_nothing_beyond_the_ends_of_a_sequence_is_multiplied(machine: Any, bad: float, which: int) -> None:
+    """Infinity times a zero that is not there is nothing."""
+    net = symbolic(lambda x, y: np.convolve(x, y), np.ndarray, np.ndarray, returns=np.ndarray)
+    with s.use(machine):
+        for place in range(3):
+            given_ = [np.arange(1.0, 8.0), np.arange(1.0, 4.0)]
+            given_[which][place] = bad
+            for _ in range(4):
+                np.testing.assert_array_equal(net.predict(*given_), np.convolve(*given_))
+
+
+def test_sequences_are_loops_of_the_program(programs: list[Making]) -> None:
+    for function, mode in MODES:
+        value_and_grad(lambda x, y, f=function, m=mode: np.sum(f(x, y, m) ** 2), (0, 1))(np.ones(9), np.ones(4))
+    assert len(programs) >= len(MODES)
+    assert "NumPy: " not in explained(programs)
 
 
 def test_crosses_and_tables_are_loops_of_the_program(programs: list[Making]) -> None:

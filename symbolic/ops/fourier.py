@@ -5,7 +5,7 @@ Four transforms along one axis are operations; those along several axes and of H
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -15,9 +15,9 @@ from symbolic.errors import DtypeError, ShapeError
 from symbolic.layer import Layer, qualified, refuse
 from symbolic.literal import as_layer
 from symbolic.ops.axes import entry, ints, plain
-from symbolic.ops.binding import implements
+from symbolic.ops.binding import Kernel, implements
 from symbolic.ops.families import Movement
-from symbolic.ops.operation import Operation, static
+from symbolic.ops.operation import Operation, array, static
 from symbolic.spec import AnySpec, AxisShapeError, Dim, Shape, Spec, normalize_axis, show
 
 OTHER_WAY: dict[Any, Any] = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
@@ -53,6 +53,27 @@ class Transform(Operation):
         """How many entries the result has."""
         return points
 
+    def kernel(self, specs: Sequence[AnySpec], out: AnySpec) -> tuple[Kernel, bool]:
+        """NumPy's inner loop, where nothing is cut or filled: what is around it takes longer than a short signal."""
+        spec, found = array(specs[0]), array(out)
+        if not spec.known or not found.known or str(spec.dtype) not in _DTYPES:
+            return self.evaluate, False
+        axis = normalize_axis(self.axis, len(spec.shape or ()))
+        held, points = (spec.shape or ())[axis], self.points((spec.shape or ())[axis])
+        loop = None if points is None or self.entries(points) != held else _loop(self, points, spec.dtype)
+        if loop is None:
+            return self.evaluate, False
+        ufunc, factor = loop
+        shape: Any = found.shape
+        dtype, axes = found.dtype, [(axis,), (), (axis,)]
+        if axis == len(shape) - 1:
+            return (lambda x, into: ufunc(x, factor, np.empty(shape, dtype) if into is None else into)), True
+        return (lambda x, into: ufunc(x, factor, np.empty(shape, dtype) if into is None else into, axes=axes)), True
+
+    def entries(self, points: int) -> int:
+        """How many entries the operand has if nothing is cut or filled."""
+        return points
+
     def gradient(self, delta: Any, out: Any, operand: Any) -> Any:
         size = operand.shape[self.axis]
         return (resized(self.back(delta, self.points(size)), self.axis, size),)
@@ -63,6 +84,39 @@ class Transform(Operation):
 
     def adjoint(self, function: Callable[..., Any], delta: Any, points: Any = None) -> Any:
         return function(delta, points, self.axis, OTHER_WAY[self.norm])
+
+
+_LONG = 1 << 14
+_DTYPES = ("float32", "float64", "complex64", "complex128")
+
+
+def _loop(node: Transform, points: int, dtype: Any) -> tuple[Any, Any] | None:
+    """The ufunc of NumPy's for so many points, and the norm's factor; `None` for a long signal, where it is idle."""
+    if points > _LONG:
+        return None
+    return _seen(node.functions[0], points, dtype, node.norm or "backward")
+
+
+@lru_cache(maxsize=1024)
+def _seen(function: Any, points: int, dtype: Any, norm: str) -> tuple[Any, Any] | None:
+    """Where it is and how it is called is NumPy's own affair: so only if it is seen to give what the function does."""
+    real, back = np.finfo(dtype).dtype.type, function in (np.fft.ifft, np.fft.irfft)
+    parity = f"rfft_n_{'odd' if points % 2 else 'even'}"
+    name = parity if function is np.fft.rfft else function.__name__
+    found: Any = getattr(getattr(np.fft, "_pocketfft_umath", None), name, None)
+    if norm == "ortho":
+        factor = np.reciprocal(np.sqrt(points, dtype=real))
+    else:
+        factor = np.reciprocal(points, dtype=real) if back == (norm == "backward") else 1
+    size = points // 2 + 1 if function is np.fft.irfft else points
+    sample: Any = (np.arange(2.0 * size).reshape(2, size) ** 2 % 7).astype(dtype)
+    want = function(sample, points, norm=norm)
+    try:
+        same = np.array_equal(found(sample, factor, np.empty_like(want)), want)
+        moved = found(sample.T, factor, np.empty_like(want.T), axes=[(0,), (), (0,)])
+        return (found, factor) if same and np.array_equal(moved, want.T) else None
+    except (TypeError, ValueError):
+        return None
 
 
 def known_norm(function: Callable[..., Any], norm: Any) -> None:
@@ -135,6 +189,9 @@ class Irfft(Transform, numpy=np.fft.irfft):
 
     def points(self, size: Dim) -> Dim:
         return super().points(None if size is None else 2 * (size - 1))
+
+    def entries(self, points: int) -> int:
+        return points // 2 + 1
 
     def back(self, delta: Any, points: Any) -> Any:
         half = self.adjoint(np.fft.rfft, delta)

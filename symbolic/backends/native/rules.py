@@ -9,7 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from symbolic.backends.native import contracting, diagonals, equations, gathering, pooling, regions, running, unwinding
+from symbolic.backends.native import (
+    contracting,
+    diagonals,
+    equations,
+    gathering,
+    pooling,
+    regions,
+    running,
+    sequences,
+    unwinding,
+)
 from symbolic.backends.native.access import View
 from symbolic.backends.native.lowering import DType, Lowered, NotLoops, Rule
 from symbolic.backends.native.pieces import at
@@ -27,6 +37,7 @@ from symbolic.ops.linalg import Adjugate, Cholesky, Det, Inv, InvOrNan, Slogdet,
 from symbolic.ops.linear import Dot, MatMul, TensorDot
 from symbolic.ops.norms import Norm
 from symbolic.ops.passing import Cast, Item
+from symbolic.ops.products import Convolve, Correlate
 from symbolic.ops.reduction import Level, Std, Var
 from symbolic.ops.repeating import Repeat, RepeatedLike
 from symbolic.ops.sliding import Unwindows, WindowChoice, WindowMax, WindowShare, WindowSpread, WindowSum
@@ -301,6 +312,8 @@ RULES: dict[type, Rule] = {
     Reduction: reduction,
     **dict.fromkeys((MatMul, Dot, TensorDot, Einsum), contracting.product),
     FullLike: full_like,
+    Convolve: sequences.convolve,
+    Correlate: sequences.correlate,
     GetItem: get_item,
     TakeAlongAxis: gathering.along,
     AddedAlong: gathering.added_along,
