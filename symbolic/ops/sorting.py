@@ -46,9 +46,8 @@ class Sort(Ordered, numpy=np.sort):
     __slots__ = ()
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
-        ranks = np.argsort(np.argsort(operands[0], axis=self.axis), axis=self.axis)
         evened: Any = Evened(delta, out, axis=self.axis)
-        return (np.take_along_axis(evened, ranks, axis=self.axis),)
+        return (np.take_along_axis(evened, Ranks(operands[0], axis=self.axis), axis=self.axis),)
 
 
 class Argsort(Ordered, numpy=np.argsort):
@@ -59,6 +58,21 @@ class Argsort(Ordered, numpy=np.argsort):
 
     def result_dtype(self, spec: Spec) -> Any:
         return INDEX
+
+    def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
+        return (None,)
+
+
+class Ranks(Ordered):
+    """At which place each entry is when they are sorted; which of two that tie comes first is open."""
+
+    __slots__ = ()
+
+    def result_dtype(self, spec: Spec) -> Any:
+        return INDEX
+
+    def evaluate(self, *values: Any) -> Any:
+        return np.argsort(np.argsort(values[0], axis=self.axis), axis=self.axis)
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         return (None,)
@@ -224,7 +238,7 @@ class Partition(Ordered, numpy=np.partition):
         (x,), axis = operands, self.axis
         ordered = np.take_along_axis(delta, np.argsort(out, axis=axis), axis=axis)
         evened: Any = Evened(ordered, np.sort(x, axis=axis), axis=axis)
-        return (np.take_along_axis(evened, np.argsort(np.argsort(x, axis=axis), axis=axis), axis=axis),)
+        return (np.take_along_axis(evened, Ranks(x, axis=axis), axis=axis),)
 
 
 class Argpartition(Ordered, numpy=np.argpartition):

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
-from symbolic.layer import Layer, refuse
+from symbolic.layer import AnyLayer, Layer, refuse
 from symbolic.literal import as_layer
 from symbolic.ops.binding import implements
 from symbolic.ops.families import Reduction
 from symbolic.ops.operation import Operation, array
-from symbolic.spec import AnySpec, Spec, normalize_axes, normalize_axis, reduced
+from symbolic.spec import AnySpec, Spec, normalize_axes, normalize_axis, product, reduced
 
 # --------------------------------------------------------------------------- quantiles
 
@@ -26,7 +26,7 @@ _PLACES: dict[str, tuple[float, float]] = {
     "inverted_cdf": (0.0, 1.0),
     "averaged_inverted_cdf": (0.0, 1.0),
 }
-"""α and β of the place q·n + α + q·(1 - α - β) - 1 (Hyndman and Fan, 1996); the other methods have 1 and 1."""
+"""α and β of the place q·n + α + q·(1 - α - β) - 1 (Hyndman and Fan, 1996); the other methods have q·(n - 1)."""
 
 _FRACTIONS: dict[str, Callable[[Any], Any]] = {
     "linear": lambda place: place - np.floor(place),
@@ -92,6 +92,17 @@ class Median(Reduction, numpy=np.median):
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         return (self.spread(delta, operands[0]) * Weights(operands[0], axis=self.axis),)
 
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        """In the middle of the sorted entries, of which the last is NaN if any is: the way back sorts them, too."""
+        out, rows = array(self.infer(*specs)), _rows(self.operands[0], array(specs[0]), self.axis)
+        if rows is None:
+            return None
+        size, order = rows.shape[-1], np.sort(rows, -1)
+        lower, upper, last = (order[..., k : k + 1] for k in ((size - 1) // 2, size // 2, size - 1))
+        middle = lower if size % 2 else (lower + upper) / 2
+        found = as_layer(np.where(np.isnan(last), last, middle)).reshape(out.shape)
+        return found if out.shape else found[()]
+
 
 class Nanmedian(Reduction, numpy=np.nanmedian):
     """The median of the entries that are numbers."""
@@ -123,12 +134,35 @@ class Weights(Operation):
         weights = self.of_rows(rows).astype(x.dtype).reshape(moved.shape)
         return np.moveaxis(weights, last, axes)[()]
 
+    def simplify(self, specs: Sequence[AnySpec]) -> AnyLayer | None:
+        """The same with a count that is known, where NaN stands last among the others."""
+        spec = array(specs[0])
+        rows = None if self.aside else _rows(self.operands[0], spec, self.axis)
+        if rows is None:
+            return None
+        place, lower, upper = self._between(np.asarray(rows.shape[-1]))
+        order, part = np.sort(rows, -1), float(_FRACTIONS[self.method](place))
+        shares = [_shares(rows, order[..., k : k + 1]) for k in (int(lower), int(upper))]
+        weights = shares[0] if part == 0 else shares[1] if part == 1 else (1 - part) * shares[0] + part * shares[1]
+        axes = normalize_axes(self.axis, len(spec.shape or ()))
+        last = tuple(range(-len(axes), 0))
+        moved = as_layer(weights).astype(spec.dtype).reshape(_moved(spec.shape or (), axes))
+        return as_layer(np.moveaxis(moved, last, axes))
+
+    def _between(self, count: Any) -> tuple[Any, Any, Any]:
+        """Where the quantile is among so many entries, rounded as NumPy rounds it, and the places of its neighbours."""
+        if self.method in _PLACES:
+            alpha, beta = _PLACES[self.method]
+            place = count * self.q + (alpha + self.q * (1 - alpha - beta)) - 1
+        else:
+            place = (count - 1) * self.q
+        place = np.clip(place, 0, np.maximum(count - 1, 0))
+        lower = np.floor(place).astype(int)
+        return place, lower, np.minimum(lower + 1, np.maximum(count - 1, 0))
+
     def of_rows(self, rows: Any) -> Any:
         count = np.sum(~np.isnan(rows) | (not self.aside), -1, keepdims=True)
-        alpha, beta = _PLACES.get(self.method, (1.0, 1.0))
-        place = np.clip(self.q * count + alpha + self.q * (1 - alpha - beta) - 1, 0, np.maximum(count - 1, 0))
-        lower = np.floor(place).astype(int)
-        upper = np.minimum(lower + 1, np.maximum(count - 1, 0))
+        place, lower, upper = self._between(count)
         part = _FRACTIONS[self.method](place)
         order = np.sort(rows, -1)
         shares = [_shares(rows, np.take_along_axis(order, index, -1)) for index in (lower, upper)]
@@ -136,6 +170,26 @@ class Weights(Operation):
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         return (None,)
+
+
+_FEW = 4096
+"""Entries up to which all are sorted, in the open, though a few of them would do."""
+
+
+def _rows(operand: Any, spec: Spec, axis: Any) -> Any:
+    """The entries in rows, each of which has one median; `None` where they are many, or no usual numbers."""
+    if not spec.known or not spec.shape or spec.dtype not in (np.dtype(np.float64), np.dtype(np.float32)):
+        return None
+    axes = normalize_axes(axis, len(spec.shape))
+    if not axes or not 0 < (product(spec.shape[k] for k in axes) or 0) <= _FEW or 0 in spec.shape:
+        return None
+    moved = np.moveaxis(operand, axes, tuple(range(-len(axes), 0)))
+    kept = _moved(spec.shape, axes)[: len(spec.shape) - len(axes)]
+    return as_layer(moved).reshape((*kept, product(spec.shape[k] for k in axes)))
+
+
+def _moved(shape: Any, axes: Sequence[int]) -> tuple[Any, ...]:
+    return (*[n for k, n in enumerate(shape) if k not in axes], *[shape[k] for k in axes])
 
 
 def _shares(rows: Any, value: Any) -> Any:

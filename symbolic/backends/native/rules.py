@@ -18,6 +18,7 @@ from symbolic.backends.native import (
     regions,
     running,
     sequences,
+    sorting,
     unwinding,
 )
 from symbolic.backends.native.access import View
@@ -42,6 +43,7 @@ from symbolic.ops.reduction import Level, Std, Var
 from symbolic.ops.repeating import Repeat, RepeatedLike
 from symbolic.ops.sliding import Unwindows, WindowChoice, WindowMax, WindowShare, WindowSpread, WindowSum
 from symbolic.ops.softmax import Peak
+from symbolic.ops.sorting import Evened, Ranks, Sort
 from symbolic.ops.turning import Roll
 from symbolic.plan import Instruction, is_careful
 from symbolic.printing import bits
@@ -345,6 +347,9 @@ RULES: dict[type, Rule] = {
     Cumprod: running.running("multiply"),
     Recurrence: running.recurrence,
     Delay: running.delay,
+    Sort: sorting.sort,
+    Ranks: sorting.ranks,
+    Evened: sorting.evened,
     Unwindows: unwinding.unwindows,
     WindowMax: pooling.folded("maximum"),
     WindowSum: pooling.folded("add"),
