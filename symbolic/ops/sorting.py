@@ -47,7 +47,8 @@ class Sort(Ordered, numpy=np.sort):
 
     def gradient(self, delta: Any, out: Any, *operands: Any) -> Any:
         evened: Any = Evened(delta, out, axis=self.axis)
-        return (np.take_along_axis(evened, Ranks(operands[0], axis=self.axis), axis=self.axis),)
+        ranks: Any = Ranks(operands[0], axis=self.axis)
+        return (np.take_along_axis(evened, ranks, axis=self.axis),)
 
 
 class Argsort(Ordered, numpy=np.argsort):
@@ -238,7 +239,8 @@ class Partition(Ordered, numpy=np.partition):
         (x,), axis = operands, self.axis
         ordered = np.take_along_axis(delta, np.argsort(out, axis=axis), axis=axis)
         evened: Any = Evened(ordered, np.sort(x, axis=axis), axis=axis)
-        return (np.take_along_axis(evened, Ranks(x, axis=axis), axis=axis),)
+        ranks: Any = Ranks(x, axis=axis)
+        return (np.take_along_axis(evened, ranks, axis=axis),)
 
 
 class Argpartition(Ordered, numpy=np.argpartition):
