@@ -216,7 +216,11 @@ def law_gradient(subject: Subject, data: st.DataObject, dtype: str = "float64") 
         return loss
     derivative = value_and_grad(loss.real, loss.positions)
     value, deltas = derivative(*loss.floats)
-    np.testing.assert_allclose(value, loss(*loss.floats), rtol=1e-12, atol=1e-12)
+    want = loss(*loss.floats)
+    within = (
+        1e-12 if np.finfo(np.asarray(want).dtype).bits > 32 else 1e-6
+    )  # sums are in another order on another machine
+    np.testing.assert_allclose(value, want, rtol=within, atol=within)
     for k, delta in enumerate(deltas):
         what = f"{subject}, gradient by argument {k} of {loss.floats}"
         like_argument(delta, loss.floats[k], what)

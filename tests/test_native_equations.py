@@ -23,6 +23,7 @@ from symbolic.backends.native.factors import Triangles
 from symbolic.backends.native.lowering import Small
 from symbolic.backends.native.making import Making
 from symbolic.backends.native.records import entries, order, pitch, sign
+from symbolic.backends.native.text import Module
 
 pytest.importorskip("llvmlite")
 
@@ -475,3 +476,33 @@ def test_an_entry_that_is_picked_is_a_view(pick: Callable[[Any], Any], programs:
     assert outside(programs[0]) == []
     assert float(value) == float(pick(x)) ** 2
     np.testing.assert_array_equal(gradient, np.where(x == pick(x), 2 * x, 0.0))
+
+
+@pytest.mark.parametrize("options", [{}, {"lower": True}, {"unit_diagonal": True}, {"unit_diagonal": True, "trans": 1}])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_solutions_that_are_looked_at_and_others_are_written_apart(n: int, options: dict[str, Any]) -> None:
+    """They take other arguments; of a triangle of ones the first derivative needs no number that NumPy would check."""
+    solve = pytest.importorskip("scipy.linalg").solve_triangular
+    a, b = np.eye(n) * 1.5 + 0.1, np.linspace(-1.0, 1.0, 2 * n).reshape(n, 2)
+    first = s.grad(lambda a, b: np.sum(solve(a, b, **options) ** 2), (0, 1))
+    for loss in (
+        lambda a, b: np.sum(first(a, b)[0]),
+        lambda a, b: np.sum(first(a, b)[0]) + np.sum(first(a, b)[1] ** 2),
+    ):
+        found = {}
+        for machine in ("numpy", "native"):
+            with s.use(machine):
+                second = s.grad(loss, (0, 1))
+                found[machine] = [second(a, b) for _ in range(3)][-1]
+        for one, other in zip(found["native"], found["numpy"], strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+
+
+def test_a_call_with_too_few_arguments_is_never_written() -> None:
+    """LLVM would take it, and machine code would do anything."""
+    module = Module()
+    inner = module.function("inner", ["ptr", "ptr"], private=True)
+    outer = module.function("outer", ["ptr"])
+    outer.call(inner, *outer.arguments * 2)
+    with pytest.raises(AssertionError, match="inner"):
+        outer.call(inner, *outer.arguments)

@@ -313,7 +313,7 @@ def test_nothing_beyond_the_ends_of_a_sequence_is_multiplied(machine: Any, bad: 
     net = symbolic(lambda x, y: np.where(np.isnan(np.convolve(x, y)), 1.0, 2.0), *[np.ndarray] * 2, returns=np.ndarray)
     with s.use(machine):
         for place in range(3):
-            given_ = [np.arange(1.0, 8.0), np.arange(1.0, 4.0)]
+            given_: list[Any] = [np.arange(1.0, 8.0), np.arange(1.0, 4.0)]
             given_[which][place] = bad
             for _ in range(4):
                 want = np.where(np.isnan(np.convolve(*given_)), 1.0, 2.0)

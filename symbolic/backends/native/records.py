@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from symbolic.backends.native.access import View
-from symbolic.backends.native.lowering import Small
+from symbolic.backends.native.lowering import Small, alike
 from symbolic.backends.native.pointwise import element
 from symbolic.backends.native.recipes import AGAIN
 from symbolic.backends.native.text import BITS, Function, Module, Value
@@ -82,8 +82,7 @@ class Stacked:
     @property
     def key(self) -> Any:
         """What two tasks have in common that are written alike."""
-        views = tuple([(one.shape, one.strides) for one in self.task.operands])
-        return self.task.how, self.task.dtype, self.task.domain, self.task.steps, views
+        return alike(self.task)
 
     def write(self, name: str) -> Function:
         flag = ["ptr"] * self.task.flagged

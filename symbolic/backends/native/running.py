@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from symbolic.backends.native.access import Sizes, View, in_order, whole
-from symbolic.backends.native.lowering import DType, Lowered, NotLoops, Running
+from symbolic.backends.native.lowering import DType, Lowered, NotLoops, Running, alike
 from symbolic.backends.native.pointwise import element
 from symbolic.backends.native.text import Function, Module, Value
 from symbolic.plan import Instruction
@@ -40,8 +40,7 @@ class Scan:
     @property
     def key(self) -> Any:
         """What two tasks have in common that are written alike."""
-        views = tuple([(one.shape, one.strides) for one in self.task.operands])
-        return Scan, self.task.how, self.task.dtype, self.task.domain, self.task.axis, views
+        return alike(self.task)
 
     def write(self, name: str) -> Function:
         self.f = self.module.function(name, ["ptr"] * len(self.strides), private=True)

@@ -273,9 +273,7 @@ class Function:
 
     def total(self, a: Value) -> Value:
         """The sum of the lanes, in whatever order."""
-        if not a.lanes:
-            return a
-        if a.is_float:
+        if a.lanes and a.is_float:
             name = f"llvm.vector.reduce.fadd.{_suffix(a)}"
             self.module.declare(name, f"declare {a.element} @{name}({a.element}, {a.type})")
             zero = number(a.element, -0.0)
@@ -371,15 +369,16 @@ class Function:
 
     def call(self, function: Function, *arguments: Value) -> None:
         """Call a function of the module that gives nothing."""
+        assert len(arguments) == len(function.arguments), function.name  # LLVM would take it, and do anything
         self.do(f"call void @{function.name}({', '.join(map(str, arguments))})")
 
     def call_at(self, pointer: Value, result: str, *arguments: Value) -> Value:
         """Call what a pointer points to, by the C calling convention."""
-        given = ", ".join(map(str, arguments))
-        if result == "void":
-            self.do(f"call void {pointer.name}({given})")
-            return Value("void", 0, "")
-        return self.make(result, 0, f"call {result} {pointer.name}({given})")
+        made = f"call {result} {pointer.name}({', '.join(map(str, arguments))})"
+        if result != "void":
+            return self.make(result, 0, made)
+        self.do(made)
+        return Value("void", 0, "")
 
 
 def _argument(kind: str, name: str) -> Value:
