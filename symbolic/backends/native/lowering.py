@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from symbolic.backends.native.access import Sizes, View, through, whole
-from symbolic.backends.native.pointwise import supports
+from symbolic.backends.native.pointwise import holds, supports
 from symbolic.backends.native.recipes import AGAIN, ODD
 from symbolic.plan import Instruction, Program
 from symbolic.spec import AnySpec, Spec, TupleSpec
@@ -305,10 +305,17 @@ class Lowered:
         shape, dtype = self.sizes(target), self.dtype(target)
         if not supports(function, tuple(inner), dtype):
             raise NotLoops(f"{function} of {', '.join(map(str, inner))} is not written for vectors")
+        for view, kind in zip(views, inner if function != "cast" else (dtype,), strict=True):
+            self.fits(view, kind)
         operands = tuple([one.over(shape) for one in views])
         self.pointwise[target] = Point(target, shape, function, operands, tuple(inner), dtype)
         self.tasks.append(self.pointwise[target])
         return self.made(target)
+
+    def fits(self, view: View, dtype: DType) -> None:
+        """Leave an integer of Python's to NumPy, which refuses or wraps it, where the dtype does not hold it."""
+        if self.spec(view.base).python is int and not holds(dtype, self.constants.get(view.base)):
+            raise NotLoops(f"{dtype} may not hold an integer of Python's")
 
     def made(self, target: int) -> View:
         self.views[target] = whole(target, self.sizes(target))
@@ -353,6 +360,7 @@ class Lowered:
 
         A border of one constant number is written once for all runs: the memory is nobody else's.
         """
+        self.fits(border, self.dtype(target))
         index = tuple([slice(at, at + n) for at, n in zip(begins, value.shape, strict=True)])
         number = self.constants.get(border.base)
         if number is not None and np.ndim(number) == 0 and target not in self.program.outputs:
@@ -365,6 +373,7 @@ class Lowered:
     def write(self, region: View, value: View, adds: bool = False) -> None:
         """Into a part of a value that has been filled."""
         dtype = self.dtype(region.base)
+        self.fits(value, dtype)
         if self.dtype(value.base) != dtype:
             value = self.point(self.fresh(value.shape, dtype), "cast", [value], (self.dtype(value.base),))
         lead = len(value.shape) - len(region.shape)  # NumPy lets a value have more axes of size 1

@@ -50,6 +50,7 @@ def together(low: Lowered, target: int, base: View | None, puts: Sequence[Put], 
 
 
 def _in_dtype(low: Lowered, view: View, kind: Any) -> View:
+    low.fits(view, kind)
     given = low.dtype(view.base)
     if given == kind:
         return low.copied(view, kind, always=True) if view.by else view

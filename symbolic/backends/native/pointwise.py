@@ -25,6 +25,16 @@ def stored(dtype: np.dtype[Any]) -> str:
     return "i8" if dtype.kind == "b" else element(dtype)
 
 
+def holds(dtype: np.dtype[Any], number: int | None) -> bool:
+    """Whether an integer of Python's is one of a dtype's numbers, as NumPy asks; `None` is one that may be any."""
+    if dtype.kind not in "iu":
+        return True
+    if number is None:
+        return False
+    limits = np.iinfo(dtype)
+    return int(limits.min) <= number <= int(limits.max)
+
+
 def from_memory(f: Function, a: Value, dtype: np.dtype[Any]) -> Value:
     """What was read, as it is computed with."""
     return f.compare("ne", a, f.like(a, 0)) if dtype.kind == "b" else a
@@ -83,11 +93,26 @@ def _comparison(how: str) -> Callable[..., Value]:
     def write(f: Function, dtype: Any, a: Value, b: Value) -> Value:
         if a.is_float:
             return f.compare(("u" if how == "ne" else "o") + how, a, b)
-        if how in ("eq", "ne"):
-            return f.compare(how, a, b)
-        return f.compare(("s" if dtype.kind == "i" else "u") + how, a, b)
+        return _compare(f, how, dtype.kind == "i", a, b)
 
     return write
+
+
+def _compare(f: Function, how: str, signed: bool, a: Value, b: Value) -> Value:
+    return f.compare(how if how in ("eq", "ne") else ("s" if signed else "u") + how, a, b)
+
+
+def _compare_mixed(f: Function, function: str, kinds: str, a: Value, b: Value) -> Value:
+    """Of a whole number with a sign and one without: a negative one is less than all of these."""
+    how = _COMPARED[function]
+    of = a if kinds[0] == "i" else b
+    negative = f.compare("slt", of, f.like(of, 0))
+    truth = how == "ne" or how[0] == ("l" if of is a else "g")
+    same_sign = _compare(f, how, False, a, b)
+    return f.bits("or", same_sign, negative) if truth else f.bits("and", same_sign, f.invert(negative))
+
+
+_COMPARED = {"greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le", "equal": "eq", "not_equal": "ne"}
 
 
 def _truth(f: Function, a: Value) -> Value:
@@ -166,12 +191,7 @@ BASIC: dict[str, Callable[..., Value]] = {
     "positive": lambda f, dtype, a: a,
     "square": lambda f, dtype, a: _multiply(f, dtype, a, a),
     "reciprocal": lambda f, dtype, a: f.div(f.like(a, 1), a),
-    "greater": _comparison("gt"),
-    "greater_equal": _comparison("ge"),
-    "less": _comparison("lt"),
-    "less_equal": _comparison("le"),
-    "equal": _comparison("eq"),
-    "not_equal": _comparison("ne"),
+    **{function: _comparison(how) for function, how in _COMPARED.items()},
     "logical_and": _logical("and"),
     "logical_or": _logical("or"),
     "logical_xor": _logical("xor"),
@@ -229,6 +249,9 @@ def supports(function: str, inner: Sequence[np.dtype[Any]], out: np.dtype[Any]) 
 
 def write(f: Function, function: str, values: Sequence[Value], inner: Sequence[np.dtype[Any]]) -> Value:
     """The result on values that have been brought to the inner dtypes."""
+    kinds = "".join([one.kind for one in inner])
+    if function in _COMPARED and kinds in ("iu", "ui"):
+        return _compare_mixed(f, function, kinds, *values)
     if function in BASIC:
         return BASIC[function](f, inner[-1] if function == "where" else inner[0], *values)
     if function in _WHOLE and inner[0].kind != "f":
@@ -247,4 +270,4 @@ _INLINE = 16
 """Uses of an elementary function that are written out; a program of thousands calls it, which compiles in less time."""
 
 
-__all__ = ["BASIC", "cast", "element", "from_memory", "is_short", "stored", "supports", "to_memory", "write"]
+__all__ = ["BASIC", "cast", "element", "from_memory", "holds", "is_short", "stored", "supports", "to_memory", "write"]

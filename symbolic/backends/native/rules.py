@@ -24,6 +24,7 @@ from symbolic.backends.native import (
 from symbolic.backends.native.access import View
 from symbolic.backends.native.lowering import DType, Lowered, NotLoops, Rule
 from symbolic.backends.native.pieces import at
+from symbolic.backends.native.pointwise import holds
 from symbolic.ops.bordering import Pad
 from symbolic.ops.creation import Diag, DiagonalLike, FullLike, Triangle
 from symbolic.ops.cumulative import Cumprod, Cumsum, Delay, Recurrence
@@ -36,6 +37,7 @@ from symbolic.ops.indexing import AddAt, GetItem, LastWriter, Scatter, SetItem, 
 from symbolic.ops.joining import Concatenate, Piece, PlacedLike, Stack
 from symbolic.ops.linalg import Adjugate, Cholesky, Det, Inv, InvOrNan, Slogdet, Solve
 from symbolic.ops.linear import Dot, MatMul, TensorDot
+from symbolic.ops.operation import PYTHON_OPERATORS
 from symbolic.ops.norms import Norm
 from symbolic.ops.passing import Cast, Item
 from symbolic.ops.products import Convolve, Correlate
@@ -73,6 +75,8 @@ def elementwise(low: Lowered, one: Instruction) -> None:
         raise NotLoops(f"{type(node).__name__} is not written as loops")
     specs = [low.spec(k) for k in one.sources]
     kind, views = low.dtype(one.target), [low.views[k] for k in one.sources]
+    if node.symbol in _COMPARISONS and _is_settled(low, one):
+        return
     if low.spec(one.target).python is int or any(_is_any_int(low, k) for k in one.sources):
         raise NotLoops("Python's own integers have no largest one")
     if node.entrywise:
@@ -112,6 +116,22 @@ def _is_any_int(low: Lowered, k: int) -> bool:
 
 
 _EXACT = 2**53
+
+
+def _is_settled(low: Lowered, one: Instruction) -> bool:
+    """A comparison with a constant of Python's that the array's dtype does not hold: it is the same for all entries."""
+    for k, other in (one.sources, one.sources[::-1]):
+        number, spec = low.constants.get(k), low.spec(other)
+        if low.spec(k).python is int and number is not None and spec.python is None and spec.dtype.kind in "iu":
+            if holds(spec.dtype, number):
+                return False
+            pair = (number, 0) if k == one.sources[0] else (0, number)  # as any entry is, beside such a number
+            low.filled(one.target, low.number(PYTHON_OPERATORS[one.node.symbol](*pair), np.dtype(bool)))
+            return True
+    return False
+
+
+_COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
 
 
 def _is_positive(low: Lowered, k: int) -> bool:
