@@ -264,11 +264,18 @@ class Fmin(_Numbers, numpy=np.fmin):
     __slots__ = ()
 
 
+def _promoted(x: Any, other: Any) -> Any:
+    return np.astype(x, np.result_type(x.dtype, other.dtype)) if x.dtype.kind in "biu" else x
+
+
 _clip: Any = np._core.umath.clip  # type: ignore[attr-defined]  # below np.clip, and without a public name
 
 
 @implements(_clip, domain=("distinct", "negative", "positive"))
 def clip_ufunc(x1: Any, x2: Any, x3: Any) -> Any:
+    for number, bound in ((x2, x3), (x3, x2)):
+        if type(number) is int and not isinstance(bound, (int, complex)):  # it takes the dtype of both others
+            x1 = _promoted(as_layer(x1), as_layer(bound))
     if any(isinstance(one, (Layer, list, tuple)) or np.ndim(one) for one in (x2, x3)):
         return np.minimum(np.maximum(x1, x2), x3)
     return np.minimum(x3, np.maximum(x2, x1))  # a zero at a bound that is a number keeps its sign
@@ -283,6 +290,20 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any
     if low is None and high is None:
         return np.copy(a)
     held: Any = as_layer(a)  # a list of traced values, too
+    low, high = _of_whole_numbers(held, low, high) if int in (type(low), type(high)) else (low, high)
+    if low is None and high is None:
+        return np.positive(held)
     if low is not None and high is not None:
         return clip_ufunc(held, low, high)
     return np.maximum(held, low) if high is None else np.minimum(held, high)
+
+
+def _of_whole_numbers(held: Any, low: Any, high: Any) -> tuple[Any, Any]:
+    """A bound of Python's that no entry of integers passes is none, whether their dtype holds it or not."""
+    if held.dtype.kind not in "iu":
+        return low, high
+    limits = np.iinfo(held.dtype)
+    return (
+        None if type(low) is int and low <= limits.min else low,
+        None if type(high) is int and high >= limits.max else high,
+    )
