@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from symbolic.ops.axes import entry, ints
 from symbolic.ops.binding import method, written
 from symbolic.ops.indexing import Scatter, template
 from symbolic.ops.operation import static
+from symbolic.ops.reduction import beginning
 from symbolic.spec import normalize_axis
 
 
@@ -48,40 +50,46 @@ def _entries(a: Any, axis: int) -> Iterator[Any]:
 def _reduce(ufunc: Any) -> Callable[..., Any]:
     def reduce(a: Any, axis: Any = 0, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
         layer: Any = as_layer(a)
-        if where is not True:
-            layer = np.where(where, layer, _nothing(ufunc, initial, layer.dtype))
+        layer = np.astype(layer, _dtype(ufunc, layer.dtype))  # as what it is computed with, from the first entry on
         wanted = range(layer.ndim) if axis is None else np.atleast_1d(ints(axis, "axis")).tolist()
-        axes = sorted([normalize_axis(one, layer.ndim) for one in wanted], reverse=True) if layer.ndim else []
-        for one in axes:
-            layer = np.expand_dims(_folded(ufunc, layer, one, initial), one)
-        layer = layer if axes or ufunc.identity is None else ufunc(ufunc.identity, layer)
-        layer = np.astype(layer, _dtype(ufunc, layer.dtype))
-        layer = layer if keepdims else np.squeeze(layer, axis=tuple(axes))[()]
-        return layer if initial is None else ufunc(_nothing(ufunc, initial, layer.dtype), layer)
+        axes = sorted([normalize_axis(one, layer.ndim) for one in wanted]) if layer.ndim else []
+        kept = tuple([1 if k in axes else n for k, n in enumerate(layer.shape)])
+        counted = None if where is True else _first(np.broadcast_to(where, layer.shape), axes)
+        out = _folded(ufunc, _first(layer, axes), _start(ufunc, initial, layer.dtype, where is not True), counted)
+        return np.reshape(out, kept) if keepdims else out[()]
 
     return reduce
 
 
-def _nothing(ufunc: Any, initial: Any, dtype: Any) -> Any:
-    """What an entry counts as that is left out."""
-    if initial is None and ufunc.identity is None:
+def _first(a: Any, axes: list[int]) -> Any:
+    """With the entries that are brought together along one axis, the first, in the order in which NumPy takes them."""
+    if not axes:
+        return np.expand_dims(a, 0)
+    rest = [k for k in range(a.ndim) if k not in axes]
+    count = prod(a.shape[k] for k in axes)
+    return np.reshape(np.transpose(a, (*axes, *rest)), (count, *[a.shape[k] for k in rest]))
+
+
+def _start(ufunc: Any, initial: Any, dtype: Any, needed: bool) -> Any:
+    """What it begins with; `None` where the first entry is that, and neutral is what gives it back."""
+    if initial is not None:
+        return beginning(initial, dtype)
+    if needed and ufunc.identity is None:
         raise ValueError(f"where= in np.{ufunc.__name__}.reduce needs initial=, for there may be nothing left; give it")
-    value: Any = as_layer(ufunc.identity if initial is None else initial)
-    return value.astype(dtype) if dtype.kind in "iub" else value
+    return np.asarray(ufunc.identity).astype(dtype)[()] if needed else None
 
 
-def _folded(ufunc: Any, a: Any, axis: int, initial: Any) -> Any:
-    if a.shape[axis] == 0:
-        nothing = initial if ufunc.identity is None else ufunc.identity
-        if nothing is None:
-            raise ValueError(f"np.{ufunc.__name__}.reduce of no entries; give one at least, or initial=")
-        return np.full_like(np.sum(a, axis), nothing, dtype=_dtype(ufunc, a.dtype))
-    entries = list(_entries(a, axis))
-    total = entries.pop(0)
-    if not entries and ufunc.identity is not None:
-        return ufunc(ufunc.identity, total)
-    for one in entries:
-        total = ufunc(total, one)
+def _folded(ufunc: Any, a: Any, start: Any, counted: Any) -> Any:
+    """Along the first axis. An entry that is left out leaves what is there as it is."""
+    entries = list(_entries(a, 0))
+    if start is None and ufunc.identity is not None and len(entries) < 2:
+        start = np.asarray(ufunc.identity).astype(a.dtype)[()]
+    if start is None and not entries:
+        raise ValueError(f"np.{ufunc.__name__}.reduce of no entries; give one at least, or initial=")
+    total = entries.pop(0) if start is None else np.broadcast_to(start, a.shape[1:])
+    for k, one in enumerate(entries):
+        more = ufunc(total, one)
+        total = more if counted is None else np.where(counted[k], more, total)
     return total
 
 

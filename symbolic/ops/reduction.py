@@ -11,6 +11,7 @@ from symbolic.context import here
 from symbolic.errors import ShapeError
 from symbolic.layer import AnyLayer, Layer, unsupported
 from symbolic.leaves import Literal
+from symbolic.literal import as_layer
 from symbolic.ops.binding import Kernel, Written, implements, method
 from symbolic.ops.deltas import SizeOf, SumLike
 from symbolic.ops.families import Reduction
@@ -64,6 +65,11 @@ def _beginning(initial: Any, like: Any) -> Any:
     """What a reduction starts with: among integers an integer."""
     whole = isinstance(initial, float) and here.facts is not None and like.dtype.kind in "iu"
     return int(initial) if whole else initial
+
+
+def beginning(initial: Any, dtype: Any) -> Any:
+    """The same in the dtype in which is computed. NumPy raises where that does not hold an integer of Python's."""
+    return np.astype(initial, dtype) if isinstance(initial, Layer) else np.full((), initial, dtype)[()]
 
 
 class Mean(Reduction, numpy=np.mean):
@@ -217,7 +223,9 @@ def _bounded(cls: Any, better: Any, a: Any, axis: Any, keepdims: bool, initial: 
     """With `initial` nothing worse comes out; what `where` leaves out counts as `initial`."""
     if where is not True and initial is None:
         raise ValueError(f"where= in {cls.__name__} needs initial=, for there may be nothing left; give initial=")
-    a = a if where is True else np.where(where, a, initial)
+    if where is not True:
+        initial = beginning(initial, as_layer(a).dtype)
+        a = np.where(where, a, initial)
     if isinstance(initial, Layer):
         return cls(better(a, initial), axis=axis, keepdims=keepdims)
     return cls(a, axis=axis, keepdims=keepdims, initial=initial)
