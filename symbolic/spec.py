@@ -79,7 +79,8 @@ def spec_of(value: Any) -> AnySpec:
     if kind is np.ndarray:
         return Spec(value.shape, value.dtype)
     if kind in PYTHON_DTYPES:
-        return Spec((), PYTHON_DTYPES[kind], kind)
+        usual = kind is not int or -(2**63) <= value < 2**63
+        return Spec((), PYTHON_DTYPES[kind] if usual else np.asarray(value).dtype, kind)
     if isinstance(value, (np.ndarray, np.generic)):
         return Spec(value.shape, value.dtype)
     if isinstance(value, tuple):

@@ -11,6 +11,7 @@ import numpy as np
 
 from symbolic.errors import DtypeError
 from symbolic.layer import Layer
+from symbolic.literal import as_layer
 from symbolic.ops.binding import method
 from symbolic.ops.deltas import ReshapeLike, is_complex
 from symbolic.ops.families import Reduction
@@ -107,4 +108,7 @@ def log_softmax(x: Any, axis: Any = -1) -> Any:
 def reduce_logaddexp(a: Any, axis: Any = 0, keepdims: bool = False) -> Any:
     if is_complex(a):
         raise DtypeError("np.logaddexp.reduce of complex numbers", remedy="use logsumexp, which has them")
-    return logsumexp(a, axis=None if np.ndim(a) == 0 else axis, keepdims=keepdims)
+    layer: Any = as_layer(a)
+    if layer.dtype.kind in "biu":  # small ones are added in halves, by NumPy, too
+        layer = np.astype(layer, np.logaddexp.resolve_dtypes((layer.dtype, layer.dtype, None))[2])
+    return logsumexp(layer, axis=None if np.ndim(a) == 0 else axis, keepdims=keepdims)
