@@ -42,7 +42,8 @@ def assert_as_numpy(function: Callable[..., Any], *arrays: Any, calls: int = 3, 
                 net = network(function, len(arrays))
                 for _ in range(calls if machine == "auto" else 1):
                     got = attempt(net.predict, arrays)
-                    assert same(got, want) or (refused and isinstance(got, Exception)), f"{machine}: {got!r}, NumPy {want!r}"
+                    right = same(got, want) or (refused and isinstance(got, Exception))
+                    assert right, f"{machine}: {got!r}, NumPy {want!r}"
 
 
 def same(got: Any, want: Any) -> bool:

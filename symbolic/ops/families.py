@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from symbolic.layer import AnyLayer
+from symbolic.layer import AnyLayer, Layer
 from symbolic.literal import as_layer
 from symbolic.ops.binding import Kernel
 from symbolic.ops.deltas import BroadcastLike, chain
@@ -162,6 +162,11 @@ class Reduction(Operation):
     def spread(self, delta: Any, like: Any) -> Any:
         """The delta of the result, repeated along the axes that are gone."""
         return BroadcastLike.make((as_layer(delta), as_layer(like)), (self.axis, self.keepdims))
+
+
+def beginning(initial: Any, dtype: Any) -> Any:
+    """What a reduction starts with, in the dtype in which is computed. NumPy raises where that does not hold an integer of Python's."""
+    return np.astype(initial, dtype) if isinstance(initial, Layer) else np.full((), initial, dtype)[()]
 
 
 def is_number(node: AnyLayer, spec: AnySpec) -> bool:

@@ -16,9 +16,9 @@ from symbolic.layer import UFUNC_METHODS, Layer, refuse, unsupported
 from symbolic.literal import as_layer
 from symbolic.ops.axes import entry, ints
 from symbolic.ops.binding import method, written
+from symbolic.ops.families import beginning
 from symbolic.ops.indexing import Scatter, template
 from symbolic.ops.operation import static
-from symbolic.ops.reduction import beginning
 from symbolic.spec import normalize_axis
 
 

@@ -14,7 +14,7 @@ from symbolic.leaves import Literal
 from symbolic.literal import as_layer
 from symbolic.ops.binding import Kernel, Written, implements, method
 from symbolic.ops.deltas import SizeOf, SumLike
-from symbolic.ops.families import Reduction
+from symbolic.ops.families import Reduction, beginning
 from symbolic.ops.operation import array
 from symbolic.ops.passing import Cast
 from symbolic.spec import AnySpec, Spec, normalize_axes, product, show, spec_of
@@ -65,11 +65,6 @@ def _beginning(initial: Any, like: Any) -> Any:
     """What a reduction starts with: among integers an integer."""
     whole = isinstance(initial, float) and here.facts is not None and like.dtype.kind in "iu"
     return int(initial) if whole else initial
-
-
-def beginning(initial: Any, dtype: Any) -> Any:
-    """The same in the dtype in which is computed. NumPy raises where that does not hold an integer of Python's."""
-    return np.astype(initial, dtype) if isinstance(initial, Layer) else np.full((), initial, dtype)[()]
 
 
 class Mean(Reduction, numpy=np.mean):

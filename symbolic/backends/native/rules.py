@@ -37,8 +37,8 @@ from symbolic.ops.indexing import AddAt, GetItem, LastWriter, Scatter, SetItem, 
 from symbolic.ops.joining import Concatenate, Piece, PlacedLike, Stack
 from symbolic.ops.linalg import Adjugate, Cholesky, Det, Inv, InvOrNan, Slogdet, Solve
 from symbolic.ops.linear import Dot, MatMul, TensorDot
-from symbolic.ops.operation import PYTHON_OPERATORS
 from symbolic.ops.norms import Norm
+from symbolic.ops.operation import PYTHON_OPERATORS
 from symbolic.ops.passing import Cast, Item
 from symbolic.ops.products import Convolve, Correlate
 from symbolic.ops.reduction import Level, Std, Var
