@@ -165,7 +165,7 @@ class Reduction(Operation):
 
 
 def beginning(initial: Any, dtype: Any) -> Any:
-    """What a reduction starts with, in the dtype in which is computed. NumPy raises where that does not hold an integer of Python's."""
+    """What a reduction starts with, in the dtype in which is computed; NumPy raises where that does not hold it."""
     return np.astype(initial, dtype) if isinstance(initial, Layer) else np.full((), initial, dtype)[()]
 
 
