@@ -62,8 +62,8 @@ class Arraylike:
                 "assign the result to a name instead: y = y + x",
             )
         where, choose = kwargs.pop("where", True), FUNCTIONS[np.where]
-        if where is not True:  # what is left out counts as 1, which almost every function takes
-            inputs = tuple([one if isinstance(one, (int, float)) else choose((where, one, 1), {}) for one in inputs])
+        if where is not True:  # what is left out counts as 1, which almost every function takes: True has every dtype
+            inputs = tuple([one if isinstance(one, (int, float)) else choose((where, one, True), {}) for one in inputs])
         value = handler(inputs, kwargs)
         return _write(target, value if where is True else choose((where, value, target), {}))
 
