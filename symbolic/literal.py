@@ -10,9 +10,10 @@ from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
 import numpy as np
 
 from symbolic.context import here
-from symbolic.errors import DtypeError
+from symbolic.errors import DtypeError, TraceError
 from symbolic.layer import FUNCTIONS, AnyLayer, Layer, Lent, refuse
 from symbolic.leaves import Literal
+from symbolic.refusing import fact
 from symbolic.sizes import Shape
 from symbolic.spec import AnySpec, OpaqueSpec, Spec, TupleSpec
 
@@ -225,3 +226,24 @@ for _name, _ufunc in _ARITHMETIC.items():
     _answers(f"__r{_name}__", _ufunc)
 for _name, _ufunc in _ORDER.items():
     _defers(f"__{_name}__", f"__{_MIRRORED[_name]}__", _ufunc)
+
+_power = Layer.__pow__
+
+
+@functools.wraps(_power)
+def _or_square(self: Any, other: Any) -> Any:
+    """By 2 it is NumPy's square, which of truths is a small integer, where np.power gives a large one."""
+    if type(other) is int and other == 2 and here.facts is not None and _are_truths(self):
+        return FUNCTIONS[np.square]((self,), {})
+    return _power(self, other)
+
+
+def _are_truths(node: Any) -> bool:
+    """Whether a value is known to be an array of truths."""
+    try:
+        return node.dtype == np.dtype(bool) and fact(node, "python") is None
+    except TraceError:  # nobody knows
+        return False
+
+
+setattr(Layer, "__pow__", _or_square)  # noqa: B010 - it is declared elsewhere

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ INTEGERS = [np.dtype(one) for one in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", 
 NUMBERS = [*INTEGERS, np.dtype(bool), np.dtype("f4"), np.dtype("f8")]
 ENDS = [int(end) for one in INTEGERS for end in (np.iinfo(one).min, np.iinfo(one).max)]
 EDGES = sorted({end + k for end in ENDS for k in (-1, 0, 1)} | {2**63, 2**64, -(2**70), 2**70, 300, 2**53 + 1})
-MACHINES = ["numpy", "native", "auto"]
+MACHINES: tuple[Literal["numpy", "native", "auto"], ...] = ("numpy", "native", "auto")
 COMPARISONS = [operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne]
 
 
@@ -163,6 +163,39 @@ def test_functions_of_two_dtypes(name: str) -> None:
         assert_as_numpy(OF_TWO[name], edges(one)[:, np.newaxis], edges(other))
 
     with_examples(8, agree)
+
+
+@pytest.mark.parametrize("dtype", [*NUMBERS, np.dtype("f2")], ids=str)
+def test_powers_by_a_number(dtype: np.dtype[Any]) -> None:
+    """The operator is NumPy's square by 2, which gives other integers of truths than np.power does."""
+    x = np.array([[1, 0, 3]]).astype(dtype)
+
+    def powers(x: Any) -> Any:
+        return x**0, x**1, x**2, x**3, x**2.0, x**0.5, x ** np.int8(2), x ** np.uint8(2), 2**x, np.square(x)
+
+    def functions(x: Any) -> Any:
+        return np.power(x, 2), np.power(x, 3), np.power(x, 2.0), np.float_power(x, 2), ~((x > 0) ** 2)
+
+    for function in (powers, functions):
+        assert_as_numpy(function, x)
+        assert_as_numpy(function, x[0, :1])
+
+
+def into(ufunc: Any, dtype: Any) -> Callable[[Any, Any], Any]:
+    def function(x: Any, mask: Any) -> Any:
+        out = (x | x).astype(dtype)
+        ufunc(*[x] * ufunc.nin, out=out, where=mask)
+        return out
+
+    return function
+
+
+@pytest.mark.parametrize("ufunc", [np.invert, np.bitwise_xor, np.logical_not, np.add, np.multiply, np.minimum])
+def test_what_a_mask_leaves_out_keeps_its_dtype(ufunc: Any) -> None:
+    mask = np.array([True, True, False])
+    for dtype in ("?", "i1", "u1", "i8"):
+        for result in (dtype, "i8"):
+            assert_as_numpy(into(ufunc, result), np.array([1, 0, 7]).astype(dtype), mask)
 
 
 def test_a_number_that_only_the_call_knows() -> None:

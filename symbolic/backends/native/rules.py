@@ -121,9 +121,9 @@ _EXACT = 2**53
 def _is_settled(low: Lowered, one: Instruction) -> bool:
     """A comparison with a constant of Python's that the array's dtype does not hold: it is the same for all entries."""
     for k, other in (one.sources, one.sources[::-1]):
-        number, spec = low.constants.get(k), low.spec(other)
-        if low.spec(k).python is int and number is not None and spec.python is None and spec.dtype.kind in "iu":
-            if holds(spec.dtype, number):
+        number, kind = low.constants.get(k), low.dtype(other)
+        if low.spec(k).python is int and number is not None and low.spec(other).python is None and kind.kind in "iu":
+            if holds(kind, number):
                 return False
             pair = (number, 0) if k == one.sources[0] else (0, number)  # as any entry is, beside such a number
             low.filled(one.target, low.number(PYTHON_OPERATORS[one.node.symbol](*pair), np.dtype(bool)))
