@@ -23,7 +23,9 @@ from symbolic.layer import Layer
 from symbolic.spec import STATIC
 
 ATOMS = (int, float, complex, bool, str, bytes, type(None), type, types.BuiltinFunctionType, np.ufunc, np.dtype)
-_MOVING = {"numpy.random": ("Generator", "RandomState", "BitGenerator"), "random": ("Random",)}
+_DRAWING = {"numpy.random": ("Generator", "RandomState", "BitGenerator"), "random": ("Random",)}
+_MOVING: dict[str, tuple[type, ...]] = {}
+"""The same classes, of the modules that are there whole."""
 _LIBRARIES = {"numpy", "symbolic", "scipy", "builtins"}
 _STANDARD = os.path.dirname(os.__file__)
 DEEPEST = 64
@@ -89,14 +91,18 @@ def _is_installed(package: str, file: str, home: str) -> bool:
 
 def is_moving(value: Any) -> bool:
     """Whether using a value changes it unseen: a random generator, an iterator. No module is loaded to find out."""
-    if any(isinstance(value, _moving(module)) for module in _MOVING if module in sys.modules):
+    if any(isinstance(value, _MOVING.get(name) or _moving(name)) for name in _DRAWING if name in sys.modules):
         return True
     return hasattr(type(value), "__next__") and not isinstance(value, type)
 
 
-@functools.cache
 def _moving(module: str) -> tuple[type, ...]:
-    return tuple([getattr(sys.modules[module], name) for name in _MOVING[module]])
+    """Those that there are: of a module that another thread is still importing nobody has an object of the others."""
+    place, names = sys.modules.get(module), _DRAWING[module]
+    found = tuple([getattr(place, name) for name in names if isinstance(getattr(place, name, None), type)])
+    if len(found) == len(names):
+        _MOVING[module] = found
+    return found
 
 
 def fingerprint(value: Any, names: frozenset[str] | None, depth: int = 0, path: tuple[int, ...] = ()) -> Any:
