@@ -23,6 +23,7 @@ from symbolic.backends.schedule import is_large
 from symbolic.errors import SymbolicError, warn
 from symbolic.forking import freed
 from symbolic.installation import spec_of
+from symbolic.midway import AT_WORK, cut
 from symbolic.plan import Program
 from symbolic.spec import AnySpec, Spec, product
 
@@ -151,6 +152,16 @@ def _choose(machine: str) -> None:
     _Choice.made.clear()
 
 
+def _in_child() -> None:
+    """Where LLVM cannot be asked any more, NumPy runs everything."""
+    if cut():
+        _choose(_Choice.name)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
+
+
 # --------------------------------------------------------------------------- the machine for a program
 
 
@@ -158,6 +169,7 @@ def code_for(one: Executable) -> Code | None:
     """The code that a program runs by from now on; `None` while it is not worth any."""
     name = _Choice.name
     _check(name)
+    name = "numpy" if cut() else name
     code: Code | None
     if one.program.open:  # which no machine but NumPy runs, and none is chosen for
         return compiled(one.program, one.into) if one.runs >= _OPEN else None
@@ -187,6 +199,8 @@ def explained(one: Executable) -> str:
     """Which parts of a program run where, by the machine that it would run on after some calls."""
     code = one.code
     _check(_Choice.name)
+    if cut() and _Choice.name != "numpy":
+        return f"{compiled(one.program, one.into).explain()}, for {cut()}"
     if code is None or isinstance(code, Waiting):
         native = _Choice.name == "native" or (_Choice.name == "auto" and _there())
         always = _Choice.name == "native"
@@ -304,14 +318,15 @@ def _patience(program: Program, seconds: float) -> float:
 def _kept(one: Executable) -> Code | None:
     """Native code that was compiled before: nothing heavy is loaded for it."""
     try:
-        from symbolic.backends.native.store import is_known, outline_of
+        with AT_WORK:
+            from symbolic.backends.native.store import is_known, outline_of
 
-        if not is_known(outline_of(one.program, one.into)):
-            return None  # none of the rooms is loaded in which code is run
-        from symbolic.backends.native.machine import Native
+            if not is_known(outline_of(one.program, one.into)):
+                return None  # none of the rooms is loaded in which code is run
+            from symbolic.backends.native.machine import Native
 
-        made = Native(one.program, one.into, always=False, makes=False)
-        return made if made.ready else None
+            made = Native(one.program, one.into, always=False, makes=False)
+            return made if made.ready else None
     except Exception:
         return None  # whoever compiles it will tell
 
@@ -322,10 +337,11 @@ def _native(program: Program, into: Sequence[int], always: bool) -> Code:
     If there is none, that is a fault of ours, which is told and costs only time.
     """
     try:
-        from symbolic.backends.native.machine import Native
+        with AT_WORK:
+            from symbolic.backends.native.machine import Native
 
-        made = Native(program, into, always=always)
-        return made if made.ready else compiled(program, into)
+            made = Native(program, into, always=always)
+            return made if made.ready else compiled(program, into)
     except Exception as error:
         warn(f"the native machine failed, and NumPy runs the program: {type(error).__name__}: {error}", stacklevel=6)
         return compiled(program, into)
@@ -344,6 +360,10 @@ def _beside(one: Executable) -> threading.Thread:
     prepare = _ahead(one)
 
     def work() -> None:
+        with AT_WORK:
+            compile_it()
+
+    def compile_it() -> None:
         code = _native(program, into, always=False)
         owner = held()
         ready = prepare or (None if owner is None else _ahead(owner))  # the first call says so after it has run

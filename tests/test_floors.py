@@ -17,6 +17,7 @@ FLOORS: list[list[str]] = [
     [
         "errors",
         "forking",
+        "midway",
         "spec",
         "finiteness",
         "floating",

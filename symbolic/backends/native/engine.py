@@ -11,7 +11,6 @@ import marshal
 import mmap
 import os
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import count
@@ -21,7 +20,9 @@ from symbolic.backends import pool
 from symbolic.backends.native import store
 from symbolic.backends.native.host import Host, host
 from symbolic.errors import SymbolicError
+from symbolic.forking import rlock
 from symbolic.installation import spec_of
+from symbolic.midway import AT_WORK, LONGEST, Release, breathe, cut, held
 
 __all__ = ["Library", "load", "noted", "object_code", "recalled", "there"]
 
@@ -72,13 +73,14 @@ def load(text: str | Callable[[], str], on: Host | None = None, key: str = "", n
         >>> ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(library.address("twice"))(21.0)
         42.0
     """
-    found = recalled(key or text, on)  # type: ignore[arg-type]  # a text, without a key
-    if found is not None:
-        return found
-    on = on or host()
-    ready = _ready(text if isinstance(text, str) else text(), on)
-    store.put(store.key_of(key or text, on), _packed(ready, notes))  # type: ignore[arg-type]  # a text, without a key
-    return _loaded(ready, notes)
+    with AT_WORK:
+        found = recalled(key or text, on)  # type: ignore[arg-type]  # a text, without a key
+        if found is not None:
+            return found
+        on = on or host()
+        ready = _ready(text if isinstance(text, str) else text(), on)
+        store.put(store.key_of(key or text, on), _packed(ready, notes))  # type: ignore[arg-type]  # a text, without one
+        return _loaded(ready, notes)
 
 
 def noted(write: Callable[[], tuple[str, Any]], on: Host | None, key: str) -> Library:
@@ -143,12 +145,15 @@ class Object(NamedTuple):
 
 def object_code(text: str, on: Host) -> Object:
     """What LLVM makes of a module, in the format of the operating system; for any processor, not only this one."""
-    binding = _llvm()
-    machine = _machine(on)
-    with binding.create_context() as context, _parsed(text, context) as module:
-        _improve(module, machine, "alwaysinline" in text)
-        names = [one.name for one in module.functions if not one.is_declaration and one.linkage.name == "external"]
-        return Object(machine.emit_object(module), names)
+    with AT_WORK:
+        binding = _llvm()
+        machine = _machine(on)
+        with binding.create_context() as context, _parsed(text, context) as module:
+            breathe()
+            _improve(module, machine, "alwaysinline" in text)
+            breathe()
+            names = [one.name for one in module.functions if not one.is_declaration and one.linkage.name == "external"]
+            return Object(machine.emit_object(module), names)
 
 
 def _parsed(text: str, context: Any) -> Any:
@@ -202,13 +207,19 @@ def _triple(on: Host) -> str:
     return own if same else f"{on.machine}-{rest}"
 
 
-_STARTING = threading.RLock()
+_STARTING = rlock()
+
+
+def _llvm() -> Any:
+    """LLVM, ready."""
+    if cut():
+        raise SymbolicError(cut(), where="the native machine", remedy="fork while nothing is compiled, or spawn")
+    return _started()
 
 
 @cache
-def _llvm() -> Any:
-    """LLVM, ready."""
-    with _STARTING:
+def _started() -> Any:
+    with AT_WORK, _STARTING:
         large = pool.is_used()
         pool.give_back()
         from llvmlite import binding
@@ -224,31 +235,26 @@ def _llvm() -> Any:
 
 @cache
 def _all_processors() -> None:
-    with _STARTING:
+    with AT_WORK, _STARTING:
         _llvm().initialize_all_targets()
         _llvm().initialize_all_asmprinters()
 
 
-def _locks() -> list[Any]:
-    """What a fork waits for: a child would find them held by nobody. llvmlite's own has no public name."""
+def _hold() -> Release | None:
+    """What a fork holds: a child would find it held by nobody. llvmlite's own lock has no public name."""
     binding = sys.modules.get("llvmlite.binding")
-    of_llvm = getattr(binding.ffi.lib, "_lock", None) if binding is not None and hasattr(binding, "ffi") else None
-    return [_STARTING] if of_llvm is None else [_STARTING, of_llvm]
+    of_llvm = getattr(getattr(getattr(binding, "ffi", None), "lib", None), "_lock", None)
+    inner = getattr(of_llvm, "_lock", None)
+    if inner is None:
+        return _nothing
+    return inner.release if inner.acquire(timeout=LONGEST) else None
 
 
-def _hold() -> None:
-    _STARTING.acquire()
-    for one in _locks()[1:]:
-        one.__enter__()
+def _nothing() -> None:
+    """Where LLVM is not loaded there is nothing to be let go."""
 
 
-def _release() -> None:
-    for one in reversed(_locks()):
-        one.__exit__(None, None, None)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_hold, after_in_parent=_release, after_in_child=_release)
+held(_hold)
 
 
 # ---------------------------------------------------------------------- from code to memory

@@ -23,6 +23,7 @@ from symbolic.backends.native.identity import words_of
 from symbolic.backends.native.recipes import AGAIN, BUSY, FLAGGED, ODD, OWN, Placed, Recipe, place_of, views_of
 from symbolic.finiteness import entirely_finite
 from symbolic.forking import freed, lock
+from symbolic.midway import AT_WORK, cut
 from symbolic.plan import Program, own
 from symbolic.spec import Spec
 
@@ -249,7 +250,8 @@ class Native(Placed):
         from symbolic.backends.native.fitting import Unfit
 
         try:
-            return make() if self.segment else None
+            with AT_WORK:
+                return make() if self.segment and not cut() else None
         except Unfit:
             return None
 

@@ -8,7 +8,6 @@ soon as anybody looks at one of them from Python, all are given back, and the ne
 from __future__ import annotations
 
 import itertools
-import os
 import time
 import weakref
 from collections.abc import Iterator, Sequence
@@ -25,6 +24,7 @@ from symbolic.backends.native.watching import Watching
 from symbolic.changes import COMMITTING, STEPPING, UNDER_WAY, Change, is_stepping, is_within, put_once
 from symbolic.context import MODES
 from symbolic.leaves import blank_like, in_lines
+from symbolic.midway import Release, held
 from symbolic.spec import Spec
 
 if TYPE_CHECKING:
@@ -314,19 +314,16 @@ class _Guard:
         self.steps.settle()
 
 
-def _before_fork() -> None:
+def _before_fork() -> Release:
     """Everything is given back between two steps: a child would see half of one. Nobody holds anything meanwhile."""
     COMMITTING.acquire()
     for one in list(ALL):
         one.settle()
+    release: Release = COMMITTING.release
+    return release
 
 
-def _after_fork() -> None:
-    COMMITTING.release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+held(_before_fork)
 
 
 def _nothing(*given: Any) -> None:

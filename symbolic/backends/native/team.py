@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
-import threading
 from functools import cache
 from typing import Any
 
@@ -17,6 +16,8 @@ import numpy as np
 from symbolic.backends.native.engine import Library, load
 from symbolic.backends.native.host import threads
 from symbolic.backends.native.tickets import WORDS, text
+from symbolic.forking import rlock
+from symbolic.midway import AT_WORK
 
 
 class _Team:
@@ -71,17 +72,16 @@ def _start(function: int, argument: int) -> None:
 @cache
 def _team() -> _Team:
     found = _Team()
-    os.register_at_fork(before=_GROWING.acquire, after_in_parent=_GROWING.release, after_in_child=_GROWING.release)
     os.register_at_fork(after_in_child=found.leave)
     return found
 
 
-_GROWING = threading.RLock()
+_GROWING = rlock()
 
 
 def address() -> int:
     """Of the team, whose helpers are there when this returns; it stays for as long as the process lives."""
-    with _GROWING:
+    with AT_WORK, _GROWING:
         team = _team()
         team.grow(threads())
     return team.address
