@@ -63,7 +63,8 @@ class Every(frozenset[str]):
     def intersection(self, *spaces: Iterable[object]) -> frozenset[str]:
         """Those of them in a dictionary; of what Python keeps for itself (`__spec__`) only what is named."""
         found = super().intersection(*spaces)
-        return found.union([one for space in spaces for one in space if isinstance(one, str) and one[:2] != "__"])
+        held = [one for space in spaces for one in list(space)]  # at once: another thread may be importing a module
+        return found.union([one for one in held if isinstance(one, str) and one[:2] != "__"])
 
     def __or__(self, others: Set[Any]) -> Every:
         return Every(super().__or__(others))
@@ -199,7 +200,7 @@ def named(value: Any, names: frozenset[str]) -> Iterator[Any]:
     for at, space in enumerate(reversed(spaces)):  # the first has the last word
         of_library = any(space is one for one in libraries)  # where nothing changes
         there = frozenset.intersection(names, space) if of_library else names.intersection(space)
-        found.update([((name, at if each else 0), space[name]) for name in there])
+        found.update([((name, at if each else 0), space.get(name, ABSENT)) for name in there])  # or it is gone by now
     for (name, _), one in sorted(found.items(), key=_first):
         yield name
         yield Same(one) if isinstance(one, types.FunctionType) else one

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-__all__ = ["AT_WORK", "LONGEST", "Release", "breathe", "cut", "held"]
+__all__ = ["AT_WORK", "Release", "breathe", "cut", "held", "left"]
 
 Release: TypeAlias = Callable[[], Any]
 
@@ -82,6 +82,12 @@ def breathe() -> None:
 def held(hold: Callable[[], Release | None]) -> None:
     """What else a fork holds, once nobody is at work. `hold` gives what lets go again, `None` where others keep it."""
     _HELD.append(hold)
+
+
+def left() -> float:
+    """For how many seconds this thread's fork still waits."""
+    me = threading.get_ident()
+    return max([0.001, *[end - time.monotonic() for one, end in _FORKING if one == me]])
 
 
 def cut() -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import sys
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -43,12 +42,8 @@ def resolved(foreign: Foreign) -> Any:
 
 
 def _imported(name: str) -> Any:
-    root = name.partition(".")[0]
-    loaded = sys.modules.get(name)
-    if loaded is not None and root != "symbolic":
-        return loaded
     try:
-        return importlib.import_module(name)
+        return importlib.import_module(name)  # waits for another thread that is importing it
     except Exception:  # it is not there, or not for this Python
         return Foreign(name)
 

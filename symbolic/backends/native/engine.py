@@ -22,7 +22,7 @@ from symbolic.backends.native.host import Host, host
 from symbolic.errors import SymbolicError
 from symbolic.forking import rlock
 from symbolic.installation import spec_of
-from symbolic.midway import AT_WORK, LONGEST, Release, breathe, cut, held
+from symbolic.midway import AT_WORK, Release, breathe, cut, held, left
 
 __all__ = ["Library", "load", "noted", "object_code", "recalled", "there"]
 
@@ -247,7 +247,7 @@ def _hold() -> Release | None:
     inner = getattr(of_llvm, "_lock", None)
     if inner is None:
         return _nothing
-    return inner.release if inner.acquire(timeout=LONGEST) else None
+    return inner.release if inner.acquire(timeout=left()) else None
 
 
 def _nothing() -> None:
