@@ -1,6 +1,7 @@
 """Is a child of a fork right, and does it end, whatever its parent was importing or compiling?
 
-Each scene has a process of its own. What another thread is in the middle of is held there by events, so that each fork is made at that very moment.
+Each scene has a process of its own. What another thread is in the middle of is held there by events, so that each fork
+is made at that very moment.
 """
 
 from __future__ import annotations
@@ -186,6 +187,7 @@ ENDS = {one.__name__: one for one in (goes_on, is_cut_off)}
 
 
 @pytest.mark.skipif(find_spec("llvmlite") is None, reason="there is no native machine")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is no team, and forks are rare")
 @pytest.mark.parametrize("then", ENDS)
 @pytest.mark.parametrize("scene", SCENES)
 def test_a_fork_while_another_thread_is_midway(scene: str, then: str, tmp_path: Path) -> None:
