@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, TypeAlias
 
 __all__ = ["AT_WORK", "Release", "breathe", "cut", "held", "left"]
@@ -113,9 +114,22 @@ def _before() -> None:
 
 
 def _others(me: int) -> list[int]:
-    """The other threads that are at work; one that has ended without saying so is not."""
-    alive = sys._current_frames() if len(_WORKING) > (me in _WORKING) else {}
-    return [one for one in list(_WORKING) if one != me and one in alive]
+    """The other threads that are at work. One that ended without saying so, or by an interrupt at the door, is not."""
+    marked = [one for one in list(_WORKING) if one != me]
+    frames = sys._current_frames() if marked else {}
+    for one in marked:
+        if not _is_ours(frames.get(one)):
+            _WORKING.pop(one, None)
+    return [one for one in marked if one in _WORKING]
+
+
+def _is_ours(frame: FrameType | None) -> bool:
+    """Whether a thread is within this library."""
+    while frame is not None:
+        if str(frame.f_globals.get("__name__", "")).startswith(f"{_OURS}."):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _importing(me: int) -> list[str]:
