@@ -336,6 +336,8 @@ def _native(program: Program, into: Sequence[int], always: bool) -> Code:
 
     If there is none, that is a fault of ours, which is told and costs only time.
     """
+    if cut():  # since it was begun
+        return compiled(program, into)
     try:
         with AT_WORK:
             from symbolic.backends.native.machine import Native
