@@ -119,11 +119,6 @@ class Running(NamedTuple):
     dtype: DType
 
 
-def alike(task: Small | Running) -> Small | Running:
-    """What tasks have in common that are written alike: all but where their values are."""
-    return task._replace(target=0, operands=tuple([one._replace(base=0, offset=0) for one in task.operands]))
-
-
 class External(NamedTuple):
     """An instruction that NumPy runs, and why."""
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from symbolic.backends.native.access import View
-from symbolic.backends.native.lowering import Small, alike
+from symbolic.backends.native.lowering import Running, Small
 from symbolic.backends.native.pointwise import element
 from symbolic.backends.native.recipes import AGAIN
 from symbolic.backends.native.text import BITS, Function, Module, Value
@@ -58,6 +58,11 @@ TRIANGLES = [
     for finite in ("", ", finite")
 ]
 """Which triangle of a matrix is a record, has it ones on its diagonal, must all of the matrix be finite?"""
+
+
+def alike(task: Small | Running) -> Small | Running:
+    """What tasks have in common that are written alike: all but where their values are."""
+    return task._replace(target=0, operands=tuple([one._replace(base=0, offset=0) for one in task.operands]))
 
 
 class Stacked:

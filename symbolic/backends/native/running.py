@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from symbolic.backends.native.access import Sizes, View, in_order, whole
-from symbolic.backends.native.lowering import DType, Lowered, NotLoops, Running, alike
+from symbolic.backends.native.lowering import DType, Lowered, NotLoops, Running
 from symbolic.backends.native.pointwise import element
+from symbolic.backends.native.records import alike
 from symbolic.backends.native.text import Function, Module, Value
 from symbolic.plan import Instruction
 from symbolic.spec import normalize_axis
