@@ -280,7 +280,7 @@ MODES: list[tuple[Callable[..., Any], str]] = [
 
 
 @pytest.mark.parametrize("machine", ["numpy", "native"])
-@pytest.mark.parametrize(("function", "mode"), MODES, ids=str)
+@pytest.mark.parametrize(("function", "mode"), MODES, ids=[f"{one.__name__}-{mode}" for one, mode in MODES])
 @pytest.mark.parametrize("sizes", [(1, 1), (5, 3), (3, 5), (4, 4), (1, 6), (70, 9), (300, 280)], ids=str)
 def test_sequences_are_convolved_as_numpy_convolves_them(machine: Any, function: Any, mode: str, sizes: Any) -> None:
     """And their deltas are those of the products that they sum: one for each shift of one unit."""
