@@ -15,8 +15,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 600  # seconds; a checker that hangs is stopped
+OLD_STUBS = np.lib.NumpyVersion(np.__version__) < "2.4.0"
+"""Whether what NumPy's own types say is not yet what is expected: `ndarray` alone was an error, `/` had no dtype."""
 
 
 class Message(NamedTuple):

@@ -224,6 +224,7 @@ def test_a_function_that_somebody_has_replaced_is_not_certain(monkeypatch: pytes
 # --------------------------------------------------------------------------- what does not
 W = Weight(np.ones(3))
 WIDTH = 3
+OLD = hasattr(np.linalg, "linalg")
 
 
 def helper(x: Any, n: int = WIDTH) -> Any:
@@ -235,7 +236,7 @@ def looped(x: Any) -> Any:
     for k, row in enumerate(zip(x, x, strict=True)):
         seen.append(row[0] @ W if k % 2 else np.max(row[1]))
         total = total + seen[-1]
-    return total * math.pi + np.linalg.norm(x)
+    return total * math.pi + np.sqrt(np.sum(x**2))
 
 
 def tried(x: Any) -> Any:
@@ -249,6 +250,7 @@ CERTAIN: dict[str, Callable[[Any], Any]] = {
     "an operator": lambda x: (1.0 + x) * W,
     "helpers": lambda x: helper(x) + helper(x, 2),
     "loops": looped,
+    **({} if OLD else {"a norm": lambda x: np.linalg.norm(x)}),  # there a module stands beside it, of any name
     "comprehensions": lambda x: sum(np.exp(row).mean() for row in x),
     "assignment": lambda x: np.where(x > 0, x, np.float32(0.5)),
     "conditions": lambda x: x if x.shape[0] > 2 and x.ndim == 2 else -x,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from _pytest.mark import ParameterSet
-from checkers import Message, Report, check, command
+from checkers import OLD_STUBS, Message, Report, check, command
 from expectations import FOLDER, OTHERS, PLUGIN, Expectation, Program, programs
 
 from symbolic import SymbolicError, ToLiteral, symbolic
@@ -90,10 +90,13 @@ def test_is_said(said: Report, expected: Expectation) -> None:
     there = at(said, expected.file, expected.line)
     listed = "\n".join(map(str, there)) or "nothing is said there"
     code = f"  [{'|'.join(expected.codes)}]" if expected.codes else ""
+    if OLD_STUBS and ("dtype[" in expected.text or expected.text == "floating"):
+        pytest.skip("older types of NumPy's")
     if not any(met(expected, one) for one in there):
         pytest.fail(f"expected {expected.kind}: {expected.text}{code}\nfound:\n{listed}", pytrace=False)
 
 
+@pytest.mark.skipif(OLD_STUBS, reason="older types of NumPy's")
 @pytest.mark.parametrize(
     ("said", "program"),
     [pytest.param(name, one, id=f"{one.path.name}-{name}") for one in PROGRAMS for name in one.checkers],

@@ -39,9 +39,10 @@ _OUTER = (
 )
 _FOLDED = tuple([f"{one}.{way}" for one in ("fmax", "fmin", "hypot") for way in ("accumulate", "reduce", "reduceat")])
 _SCIMATH = ("arccos", "arcsin", "arctanh", "log", "log10", "log2", "logn", "power", "sqrt")
+_IS_OLD = np.lib.NumpyVersion(np.__version__) < "2.4.0"
 NO_TWIN = {
     *("np.copyto", "np.fix", "np.putmask", "np.real_if_close", "np.lib.stride_tricks.sliding_window_view"),
-    *("np.polynomial.polynomial.polygrid2d", "np.polynomial.polynomial.polyval2d"),
+    *(f"np.polynomial.polynomial.{name}" for name in ("polygrid2d", "polyval2d") if not _IS_OLD),
     *(f"np.{name}.outer" for name in _OUTER),
     *(f"np.{name}" for name in _FOLDED),
     *(f"np.lib.scimath.{name}" for name in _SCIMATH),
