@@ -362,7 +362,9 @@ def as_output(value: Any) -> AnyLayer:
     """What a body returned, as one layer."""
     if isinstance(value, Outcome):
         return value.output
-    if isinstance(value, (tuple, list)) and any(isinstance(one, Layer) for one in value):
+    if (isinstance(value, tuple) and value) or (
+        isinstance(value, list) and any(isinstance(one, Layer) for one in value)
+    ):
         return Tuple.make(tuple([as_output(one) for one in value]))  # type: ignore[no-any-return]  # a layer
     if not isinstance(value, (Layer, tuple, list)) and any(isinstance(one, Layer) for one in flatten(value)[0]):
         refuse(*returned_structure(type(value).__name__))

@@ -150,11 +150,11 @@ def test_while_the_compiler_is_loaded_only_what_somebody_holds_is_there(monkeypa
     let_go: list[int] = []
     monkeypatch.setattr(sparing, "let_go", lambda: let_go.append(sum(map(len, pool._buffers.values()))))
     monkeypatch.setattr(pool, "_sizes", set())
-    engine._llvm.__wrapped__()
+    engine._started.__wrapped__()
     assert let_go == []  # nothing large: then it only costs time
     held, gone = (pool.array((pool.LARGE,), np.dtype(np.uint8)) for _ in range(2))
     del gone
-    engine._llvm.__wrapped__()
+    engine._started.__wrapped__()
     assert let_go == [1] and held.nbytes == pool.LARGE
 
 

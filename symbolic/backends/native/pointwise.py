@@ -26,11 +26,11 @@ def stored(dtype: np.dtype[Any]) -> str:
 
 
 def holds(dtype: np.dtype[Any], number: int | None) -> bool:
-    """Whether an integer of Python's is one of a dtype's numbers, as NumPy asks; `None` is one that may be any."""
+    """Whether an integer of Python's is one of a dtype's numbers, as NumPy asks; `None` may be any of a word."""
     if dtype.kind not in "iu":
         return True
     if number is None:
-        return False
+        return dtype == np.int64
     limits = np.iinfo(dtype)
     return int(limits.min) <= number <= int(limits.max)
 
