@@ -38,7 +38,7 @@ from symbolic.spec import Spec, spec_of
 from symbolic.trace import trace
 
 PROFILE = settings.default
-EXAMPLES = 6 if PROFILE is None else max(6, PROFILE.max_examples // 4)
+EXAMPLES = 4 if PROFILE is None else max(4, PROFILE.max_examples // 6)
 OPTIONS: Any = {
     "database": None,
     "suppress_health_check": list(HealthCheck),
