@@ -198,7 +198,8 @@ def test_transforms_are_numpys_to_the_last_bit_in_every_run(norm: Any, dtype: st
     """However they are called: along every axis, over memory in any order, cut and filled."""
     rng = np.random.default_rng(len(shape))
     x = (rng.normal(size=shape) * 9).astype(dtype)
-    for function, axis in itertools.product((np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft), range(len(shape))):
+    functions: list[Any] = [np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft]
+    for function, axis in itertools.product(functions, range(len(shape))):
         for n in (None, 4):
             if (function is np.fft.rfft and x.dtype.kind == "c") or not shape[axis] or (n, shape[axis]) == (None, 1):
                 continue

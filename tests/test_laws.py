@@ -521,7 +521,7 @@ test_forward_complex = drawn(law_forward_complex, EXAMPLES // 3)
 test_forward_second = drawn(law_forward_second, EXAMPLES // 3)
 test_batch = drawn(law_batch, EXAMPLES // 2)
 test_hidden = drawn(law_hidden, EXAMPLES // 2)
-test_oracle = drawn(law_oracle, EXAMPLES // 6)  # JAX compiles for each new shape
+test_oracle = drawn(law_oracle, EXAMPLES // 4)  # JAX compiles for each new shape
 
 
 # --------------------------------------------------------------------------- the registry itself
