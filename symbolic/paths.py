@@ -103,6 +103,7 @@ class Paths:
     told: bool
     lock: Any
     mark: Mark
+    varying: Varying
 
     def __init__(self, title: Callable[[], str]) -> None:
         self.title = title

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from symbolic.errors import SymbolicError
 from symbolic.execution import Specialization
 from symbolic.inference import Inference
+from symbolic.layer import AnyLayer
 from symbolic.machines import chosen
 from symbolic.ops.operation import Operation, topological
 from symbolic.spec import AnySpec, Spec, TupleSpec, spec_of
@@ -36,6 +37,12 @@ _FAILURES = 3  # calls that it could not serve
 
 class Open(Specialization):
     """A trace for inputs of given kinds, some of whose sizes are open."""
+
+    pattern: tuple[AnySpec, ...]
+    failures: int
+    most: int
+    seen: int
+    known: dict[AnyLayer, AnySpec]
 
     def __init__(self, tracing: Tracing, pattern: Sequence[AnySpec]) -> None:
         super().__init__(tracing, Inference(dict(zip(tracing.leaves, pattern, strict=True)), open=True))

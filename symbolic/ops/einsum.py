@@ -183,6 +183,9 @@ def _on_diagonal(unique: str, term: str, delta: Any, operand: Any) -> Any:
 class Pairs:
     """Sums of two operands each, after one another: the operands, then what each step makes of two of those before."""
 
+    terms: list[str]
+    values: list[Any]
+
     __slots__ = ("made", "terms", "values")
 
     def __init__(self, values: list[Any], spelled: Sequence[str], steps: Sequence[Step]) -> None:
