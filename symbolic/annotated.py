@@ -22,8 +22,7 @@ else:
 
     def written_hints(function: Callable[..., Any]) -> dict[str, Any]:
         """The hints as they are written."""
-        found: dict[str, Any] = function.__annotations__
-        return found
+        return inspect.get_annotations(function)
 
     def signature(function: Callable[..., Any]) -> inspect.Signature:
         """The parameters; ValueError if the function does not tell them."""

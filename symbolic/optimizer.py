@@ -6,7 +6,6 @@ it writes the graph of an update that a machine runs together with the gradient.
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from symbolic.annotated import signature, written_hints
 from symbolic.changes import COMMITTING, Change, Owned, alone, commit
 from symbolic.context import here, user_frame
 from symbolic.errors import DtypeError, ShapeError, warn
@@ -93,7 +93,7 @@ class Optimizer:
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        usual = inspect.signature(type(self)).parameters
+        usual = signature(type(self)).parameters
         unusual = [(name, value) for name, value in self._fixed if name not in usual or usual[name].default != value]
         given = [f"{name}={value!r}" for name, value in unusual]
         return f"{type(self).__name__}({', '.join([written(self.learning_rate), *map(repr, self.parts), *given])})"
@@ -231,7 +231,7 @@ class Optimizer:
 
 def _check_names(kind: type[Optimizer], settings: Mapping[str, float]) -> None:
     """A class that takes any setting has those that it declares: a misspelt one would change nothing."""
-    declared = {name for one in kind.__mro__ for name in inspect.get_annotations(one)}
+    declared = {name for one in kind.__mro__ for name in written_hints(one)}
     for name in settings:
         if name not in declared and not hasattr(kind, name):
             remedy = "write Momentum(…, momentum=…)" if name == "momentum" else f"leave {name} out, or declare it"

@@ -31,6 +31,7 @@ from symbolic.execution import flat
 from symbolic.hidden import hidden
 from symbolic.inference import Inference
 from symbolic.layer import AnyLayer
+from symbolic.machines import chosen
 from symbolic.ops.binding import FORMULAS
 from symbolic.ops.operation import topological
 from symbolic.slices import Walk
@@ -38,7 +39,7 @@ from symbolic.spec import Spec, spec_of
 from symbolic.trace import trace
 
 PROFILE = settings.default
-EXAMPLES = 3 if PROFILE is None else max(3, PROFILE.max_examples // 8)
+EXAMPLES = 6 if PROFILE is None else max(6, PROFILE.max_examples // 4)
 OPTIONS: Any = {
     "database": None,
     "suppress_health_check": list(HealthCheck),
@@ -217,9 +218,8 @@ def law_gradient(subject: Subject, data: st.DataObject, dtype: str = "float64") 
     derivative = value_and_grad(loss.real, loss.positions)
     value, deltas = derivative(*loss.floats)
     want = loss(*loss.floats)
-    within = (
-        1e-12 if np.finfo(np.asarray(want).dtype).bits > 32 else 1e-6
-    )  # sums are in another order on another machine
+    alike = np.finfo(np.asarray(want).dtype).bits > 32 or chosen() == "numpy"
+    within = 1e-12 if alike else 1e-6  # machine code adds in an order of its own
     np.testing.assert_allclose(value, want, rtol=within, atol=within)
     for k, delta in enumerate(deltas):
         what = f"{subject}, gradient by argument {k} of {loss.floats}"
@@ -521,7 +521,7 @@ test_forward_complex = drawn(law_forward_complex, EXAMPLES // 3)
 test_forward_second = drawn(law_forward_second, EXAMPLES // 3)
 test_batch = drawn(law_batch, EXAMPLES // 2)
 test_hidden = drawn(law_hidden, EXAMPLES // 3)
-test_oracle = drawn(law_oracle, max(1, EXAMPLES // 6))  # JAX compiles for each new shape
+test_oracle = drawn(law_oracle, EXAMPLES // 6)  # JAX compiles for each new shape
 
 
 # --------------------------------------------------------------------------- the registry itself
